@@ -1,0 +1,130 @@
+"""The contract of a backend, and the facts that a device tells synthesis.
+
+Mock and Vulkan pass the same tests (``tests/contract``). A third one needs no edit elsewhere: `open_backend` finds
+``shaderstat.backends.NAME`` and calls its ``open``.
+"""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from shaderstat.errors import NoTarget
+from shaderstat.model import Device, Driver, Durations, ExecutableAnswer, Launch
+from shaderstat.pipeline.spec import PipelineSpec
+
+
+class DeviceFacts(Protocol):
+    """What synthesis and the capability check may ask. All names are Vulkan's of today, without aliases.
+
+    Attributes:
+        driver, device: the identity that stands beside every number.
+        api_version: (major, minor, patch) of the device.
+    """
+
+    driver: Driver
+    device: Device
+    api_version: tuple[int, int, int]
+
+    def has_extension(self, name: str) -> bool:
+        """Whether the device lists the device extension ``VK_…`` (and it was enabled)."""
+
+    def has_feature(self, struct: str, member: str) -> bool:
+        """Whether a feature is supported *and its extension is listed* (RADV reports features of extensions that it
+        does not list)."""
+
+    def property(self, struct: str, member: str) -> int | None:
+        """A property's or limit's value, ``("VkPhysicalDeviceLimits", "maxPushConstantsSize")``; None if not known."""
+
+    def supports_format(self, format: str, feature: str) -> bool:
+        """Whether ``VK_FORMAT_…`` has ``VK_FORMAT_FEATURE_…`` (buffer features for vertex formats, optimal tiling
+        for attachments)."""
+
+
+class SpirvTools(Protocol):
+    """SPIRV-Tools, however it was found (`shaderstat.child.spirv_tools`)."""
+
+    def disassemble(self, words: bytes) -> str | None:
+        """The module as text; None where no SPIRV-Tools can be reached."""
+
+
+class CompiledPipeline(Protocol):
+    """Step 4 and 5: a pipeline that the driver made. Leaving its context destroys it.
+
+    Attributes:
+        durations: of its creation.
+        driver_ns: time spent inside the driver so far, creating and querying.
+    """
+
+    durations: Durations
+    driver_ns: int
+
+    def query(self) -> tuple[ExecutableAnswer, ...]:
+        """Ask for executables, then for what was captured. Failures of one query become diagnostics, not exceptions.
+
+        Raises:
+            DriverError: the executables themselves can't be listed.
+        """
+
+    def diagnostics(self) -> tuple[tuple[str, str], ...]:
+        """(code, message) of each oddity met while querying: ``vulkan/incomplete`` and the like."""
+
+
+class Backend(Protocol):
+    """The life cycle, in order:
+
+    1. ``open(launch, tools)`` in the backend's package reaches one device. It raises `NoTarget` with a clear line
+       when there is none, or when it can't tell executables.
+    2. `facts` tell synthesis what the device has.
+    3. `compile` makes one pipeline of a spec, capturing what was asked for.
+    4. `CompiledPipeline.query` asks for executables, statistics and representations.
+    5. Leaving the pipeline's context destroys it and what it was made of, in reverse order.
+    6. `close` lets the device go.
+    """
+
+    facts: DeviceFacts
+
+    def compile(
+        self, spec: PipelineSpec, *, statistics: bool, representations: bool
+    ) -> AbstractContextManager[CompiledPipeline]:
+        """Create the pipeline.
+
+        Raises:
+            DriverError: a VkResult other than success.
+        """
+
+    def close(self) -> None:
+        """Destroy the device."""
+
+
+class DriverError(Exception):
+    """A call that returned an error.
+
+    Attributes:
+        call: the command's name.
+        vk_result: the VkResult's name, or its number as text.
+    """
+
+    def __init__(self, call: str, vk_result: str) -> None:
+        super().__init__(f"{call} returned {vk_result}")
+        self.call = call
+        self.vk_result = vk_result
+
+
+def open_backend(launch: Launch, tools: SpirvTools) -> Backend:
+    """Open the backend that `launch` names.
+
+    Raises:
+        NoTarget: no such backend, no device, or a device that can't answer.
+    """
+    if not launch.backend.isidentifier():
+        raise NoTarget(f"no backend is called {launch.backend!r}")
+    try:
+        module = importlib.import_module(f"shaderstat.backends.{launch.backend}")
+    except ModuleNotFoundError as error:
+        if error.name != f"shaderstat.backends.{launch.backend}":
+            raise
+        raise NoTarget(f"no backend is called {launch.backend!r}", hint="vulkan and mock are") from None
+    backend: Backend = module.open(launch, tools)
+    return backend

@@ -1,0 +1,526 @@
+"""The words that every room speaks: plain frozen data, nothing that does work.
+
+Three families:
+
+- what is asked: `Request`, `Launch`, `Job`;
+- what a backend answers, exactly as the driver said it: `Answer` and its parts;
+- what a report holds (see ``schemas/report-1.json``): `Run`, `Target`, `Pipeline`, `Result`, `Report`, and the events
+  that carry them.
+
+Enumerations are plain strings, since a reader must accept words that a later version adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+REPORT_VERSION = 1
+
+# Statuses of a result, from best to worst. The order is that of the summary line.
+STATUSES = ("ok", "skipped", "invalid", "unsupported", "failed", "crashed", "timeout")
+
+# Phases of one request in a child, in order; a death or a time-out names the one it fell into.
+PHASES = ("start", "prepare", "validate", "compile", "query")
+
+# VkPipelineExecutableStatisticFormatKHR, by value (VK_KHR_pipeline_executable_properties).
+STATISTIC_FORMATS = ("bool32", "int64", "uint64", "float64")
+
+# VkShaderStageFlagBits in short words, the same that file suffixes use, in the order of the pipeline.
+STAGE_BITS: Mapping[str, int] = {
+    "vertex": 0x1,
+    "tessellation_control": 0x2,
+    "tessellation_evaluation": 0x4,
+    "geometry": 0x8,
+    "task": 0x40,
+    "mesh": 0x80,
+    "fragment": 0x10,
+    "compute": 0x20,
+    "raygen": 0x100,
+    "any_hit": 0x200,
+    "closest_hit": 0x400,
+    "miss": 0x800,
+    "intersection": 0x1000,
+    "callable": 0x2000,
+}
+
+
+def stage_names(bits: int) -> tuple[str, ...]:
+    """The stages in a VkShaderStageFlags value, in pipeline order; unknown bits as ``0x…``."""
+    names = [name for name, bit in STAGE_BITS.items() if bits & bit]
+    rest = bits & ~sum(STAGE_BITS.values())
+    return (*names, f"0x{rest:x}") if rest else tuple(names)
+
+
+# ── What is asked ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a compiler is reached: everything needed to start a child on it. Plain data, part of a result's identity.
+
+    Attributes:
+        id: the target's name: ``radv:navi21``, ``host:0``, ``mock``.
+        backend: ``vulkan`` or ``mock``.
+        source: ``host``, ``null-device``, ``shim``, ``tree``, ``config`` or ``mock``.
+        prefix: argv put before the child's own, such as ``("bwrap", …)``.
+        environment: variables set in the child, over the inherited ones.
+        device: index of the physical device in the loader's order.
+        driver_manifest: the one driver manifest that the loader may see, or None for all of the system's.
+        scenario: path of a scenario file for the mock.
+    """
+
+    id: str
+    backend: str
+    source: str
+    prefix: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    device: int = 0
+    driver_manifest: str | None = None
+    scenario: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question: which files, on which compilers, what to capture.
+
+    Attributes:
+        paths: files, folders, globs, or ``-`` for standard input.
+        targets: target names; empty means "the best that can be reached".
+        backend: ``auto``, ``vulkan`` or ``mock``: narrows the choice when `targets` is empty.
+        statistics, representations: what to ask the driver for.
+        validate: run SPIRV-Tools' validator first.
+        timeout_s: the limit for one pipeline, in seconds.
+        jobs: children per target.
+        pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
+        driver_manifest, environment: the driver to use for the moment, and variables for it.
+        scenario: a scenario file for the mock.
+        stdin: the bytes that ``-`` stands for.
+        arguments: the command line, for the record.
+    """
+
+    paths: tuple[str, ...]
+    targets: tuple[str, ...] = ()
+    backend: str = "auto"
+    statistics: bool = True
+    representations: bool = False
+    validate: bool = True
+    timeout_s: float = 60.0
+    jobs: int = 1
+    pipelines: tuple[str, ...] = ()
+    driver_manifest: str | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    scenario: str | None = None
+    stdin: bytes | None = None
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JobModule:
+    """One module of a job: `data` is the file as read; `entry_point` and `stage` choose what of it is compiled."""
+
+    path: str
+    data: bytes
+    stage: str
+    entry_point: str
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One pipeline for one child.
+
+    Attributes:
+        kind: ``compute``, ``graphics`` or ``ray_tracing``.
+        modules: in pipeline order.
+        statistics, representations, validate: as in `Request`.
+        timeout_s: seconds; the child's watchdog and the parent both hold it.
+        options: further options that shape the state (specialization and the like), JSON-able.
+    """
+
+    kind: str
+    modules: tuple[JobModule, ...]
+    statistics: bool = True
+    representations: bool = False
+    validate: bool = True
+    timeout_s: float = 60.0
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+# ── What a backend answers ────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One remark. `code` is stable, `message` is prose, `offset` is in bytes from the start of `path`."""
+
+    severity: str
+    code: str
+    message: str
+    hint: str | None = None
+    path: str | None = None
+    offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticAnswer:
+    """A VkPipelineExecutableStatisticKHR: `format` is the enum's value, `bits` the union's eight bytes as an
+    unsigned integer (four for BOOL32), so that nothing is lost or rounded on the way."""
+
+    name: str
+    description: str
+    format: int
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepresentationAnswer:
+    """A VkPipelineExecutableInternalRepresentationKHR; `data` is what the driver wrote, without a text's closing NUL."""
+
+    name: str
+    description: str
+    is_text: bool
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutableAnswer:
+    """A VkPipelineExecutablePropertiesKHR with what was asked of it. `stages` are VkShaderStageFlags, `subgroup_size`
+    as the driver said it (0 for "not said"). `synthetic`: every stage of it was generated by shaderstat."""
+
+    name: str
+    description: str
+    stages: int
+    subgroup_size: int
+    statistics: tuple[StatisticAnswer, ...] = ()
+    representations: tuple[RepresentationAnswer, ...] = ()
+    synthetic: bool = False
+    bound: str = "exact"
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """Nanoseconds. `pipeline` and `stages` come from VkPipelineCreationFeedback where valid; `wall` is the creating call."""
+
+    pipeline: int | None = None
+    stages: Mapping[str, int] = field(default_factory=dict)
+    wall: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer. Members that don't apply are None.
+
+    Attributes:
+        phase: one of `PHASES`.
+        code: a stable word: ``driver/crashed``, ``driver/error``, ``driver/exited``, ``driver/timeout``, …
+        signal: its name, ``SIGSEGV``.
+        exit_code: of a child that exited by itself.
+        vk_result: the VkResult's name, ``VK_ERROR_UNKNOWN``.
+        limit_s: the time limit that was overrun.
+        stderr_tail: the driver's last words.
+        reproduce: an argument vector that shows just this one again.
+    """
+
+    phase: str
+    code: str
+    signal: str | None = None
+    exit_code: int | None = None
+    vk_result: str | None = None
+    limit_s: float | None = None
+    stderr_tail: str = ""
+    reproduce: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What became of one `Job`.
+
+    Attributes:
+        workgroup: the local size with specialization applied, of compute, task and mesh shaders.
+        driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
+    """
+
+    status: str
+    executables: tuple[ExecutableAnswer, ...] = ()
+    workgroup: tuple[int, int, int] | None = None
+    durations: Durations = Durations()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    failure: Failure | None = None
+    driver_ns: int = 0
+
+
+# ── What a report holds ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """VkPhysicalDeviceDriverProperties: `id` is VkDriverId's number (0 where there is none), the rest verbatim."""
+
+    id: int
+    name: str
+    version: str
+    info: str
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """VkPhysicalDeviceProperties. `type` is ``cpu``, ``discrete_gpu``, … or the number as text where it is unknown;
+    `api_version` is ``1.3.230``; `pipeline_cache_uuid` is 32 hexadecimal digits."""
+
+    name: str
+    vendor_id: int
+    device_id: int
+    type: str
+    api_version: str
+    pipeline_cache_uuid: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticInfo:
+    """What is known of one statistic on one target; the dictionary's part is None where it knows nothing.
+
+    Attributes:
+        name, format, description: the driver's own.
+        key: the normalised name shared by drivers, ``registers``.
+        unit: ``bytes/workgroup``.
+        better: ``less``, ``more`` or None.
+        role: ``trigger`` (judges), ``info``, ``identity`` (a hash) or ``equality``.
+        label: the short column heading that driver developers know.
+        note: a known quirk.
+    """
+
+    name: str
+    format: str
+    description: str
+    key: str | None = None
+    unit: str | None = None
+    better: str | None = None
+    role: str = "info"
+    label: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A compiler that answered: never a number without it. `statistics` are in the driver's order and grow as new ones
+    are met: a later `TargetEvent` of the same id replaces the earlier."""
+
+    id: str
+    backend: str
+    driver: Driver
+    device: Device
+    source: str
+    packages: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    statistics: tuple[StatisticInfo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A file that went into a pipeline. `sha256` is of the file as read; `generator` the header's word, ``0x0008000b``."""
+
+    path: str
+    sha256: str
+    stage: str | None = None
+    entry_point: str | None = None
+    spirv_version: str | None = None
+    generator: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where the pipeline state came from: ``inferred``, ``manifest`` or ``archive``; `sha256` is its identity."""
+
+    source: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """What is compiled. `id` is unique in a report; `content` is what comparisons match by; `kind` is None for a file
+    that makes no pipeline. `workgroup` is (x, y, z) with specialization applied, for compute, mesh and task."""
+
+    id: str
+    name: str
+    content: str
+    kind: str | None
+    variant: Mapping[str, Any] = field(default_factory=dict)
+    modules: tuple[Module, ...] = ()
+    state: State | None = None
+    workgroup: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """One number. `value` is a number or None, always (bool32 as 0 or 1); `text` is the exact form of a hash, of an
+    integer beyond ±2**53, of NaN and of the infinities (whose value is None)."""
+
+    name: str
+    format: str
+    value: int | float | None
+    text: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """One internal representation: its bytes travel beside the result. `size` in bytes; `code_sha256` is that of the
+    text after leaving out what is not code; `path` is where it was written, if it was."""
+
+    name: str
+    description: str
+    is_text: bool
+    size: int
+    sha256: str
+    code_sha256: str
+    path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """One VkPipelineExecutablePropertiesKHR. Executables are not stages: the key is (pipeline, index, stages, name)."""
+
+    index: int
+    name: str
+    description: str
+    stages: tuple[str, ...]
+    subgroup_size: int | None
+    synthetic: bool = False
+    bound: str = "exact"
+    statistics: tuple[Statistic, ...] = ()
+    representations: tuple[Representation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One pipeline on one target. `target` is None for a file that makes no pipeline."""
+
+    pipeline: str
+    target: str | None
+    status: str
+    cached: bool = False
+    attempts: int = 1
+    durations_ns: Durations = Durations()
+    executables: tuple[Executable, ...] = ()
+    failure: Failure | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`started` is ISO 8601 in UTC; `complete` is False when the run was cut short; `counts` has every status, and
+    ``cached``; `diagnostics` are remarks about the run as a whole."""
+
+    started: str
+    arguments: tuple[str, ...] = ()
+    complete: bool = True
+    counts: Mapping[str, int] = field(default_factory=dict)
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Which schema a report follows."""
+
+    name: str = "shaderstat-report"
+    version: int = REPORT_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Producer:
+    """Which program wrote a report."""
+
+    name: str
+    version: str
+
+
+# ── Events, in the order in which a run yields them ───────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """First: who asks, and what. `pipelines` is how many there are to do."""
+
+    schema: Schema
+    producer: Producer
+    run: Run
+    pipelines: int
+
+
+@dataclass(frozen=True, slots=True)
+class TargetEvent:
+    """A target, before the first result that needs it, and again when its list of statistics has grown."""
+
+    target: Target
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineEvent:
+    """A pipeline, before its first result."""
+
+    pipeline: Pipeline
+
+
+@dataclass(frozen=True, slots=True)
+class ResultEvent:
+    """A result; `data[i][j]` are the bytes of ``result.executables[i].representations[j]``."""
+
+    result: Result
+    data: tuple[tuple[bytes, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteEvent:
+    """A remark for the user about the run, not about a result; it ends in ``run.diagnostics`` as well."""
+
+    diagnostic: Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class EndEvent:
+    """Last: the run with its counts. A stream without it was cut off."""
+
+    run: Run
+
+
+Event = RunEvent | TargetEvent | PipelineEvent | ResultEvent | NoteEvent | EndEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole answer: three flat lists and a header."""
+
+    schema: Schema
+    producer: Producer
+    run: Run
+    targets: tuple[Target, ...] = ()
+    pipelines: tuple[Pipeline, ...] = ()
+    results: tuple[Result, ...] = ()
+
+    @classmethod
+    def collect(cls, events: Iterable[Event]) -> Report:
+        """Gather a run's events; representations' bytes are dropped.
+
+        Raises:
+            ValueError: there was no `RunEvent`.
+        """
+        head: RunEvent | None = None
+        run: Run | None = None
+        targets: dict[str, Target] = {}
+        pipelines: dict[str, Pipeline] = {}
+        results: list[Result] = []
+        for event in events:
+            if isinstance(event, RunEvent):
+                head, run = event, replace(event.run, complete=False)
+            elif isinstance(event, TargetEvent):
+                targets[event.target.id] = event.target
+            elif isinstance(event, PipelineEvent):
+                pipelines[event.pipeline.id] = event.pipeline
+            elif isinstance(event, ResultEvent):
+                results.append(event.result)
+            elif isinstance(event, EndEvent):
+                run = event.run
+        if head is None or run is None:
+            raise ValueError("no run event")
+        return cls(head.schema, head.producer, run, tuple(targets.values()), tuple(pipelines.values()), tuple(results))

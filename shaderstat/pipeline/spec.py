@@ -1,0 +1,60 @@
+"""PipelineSpec: everything that a driver is given for one pipeline, as plain data.
+
+Create infos are nested dicts under Vulkan's own member and enum names, for instance
+``{"topology": "VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST"}``: one builder (`shaderstat.backends.vulkan.builder`) turns them
+into C structs. Conventions of that plain data:
+
+- enum and flag members: a name, several names joined by ``|``, or a number;
+- ``pNext``: a list of ``[struct name, dict]``; ``sType`` and counts are never given (but a count without its array is);
+- handles: an index into this spec's own lists: ``module`` into `modules`, ``pSetLayouts`` into `set_layouts`,
+  ``pImmutableSamplers`` into `samplers`, ``renderPass`` always 0. ``layout`` is left out: there is one;
+- bytes (specialization data): ``bytes``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+# Part of every result's identity: raise it when the same module would get another state.
+SYNTHESIS_VERSION = 1
+
+Plain = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SpecModule:
+    """One shader module: `words` are the bytes handed to the driver, in this machine's byte order. `path` is for
+    messages; `synthetic` where shaderstat wrote the module."""
+
+    words: bytes
+    path: str
+    synthetic: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineSpec:
+    """What is compiled.
+
+    Attributes:
+        kind: ``compute``, ``graphics`` or ``ray_tracing``: which vkCreate*Pipelines is called.
+        modules: shader modules.
+        samplers: VkSamplerCreateInfo each.
+        set_layouts: VkDescriptorSetLayoutCreateInfo each.
+        layout: VkPipelineLayoutCreateInfo.
+        render_pass: VkRenderPassCreateInfo2, or None for dynamic rendering.
+        create_info: Vk{Compute,Graphics,RayTracing}PipelineCreateInfo{,KHR}; capture flags are the backend's.
+        synthetic_stages: VkShaderStageFlags of the stages that shaderstat generated.
+        bound: ``exact``, or ``upper`` where a real stage was compiled with generated partners.
+    """
+
+    kind: str
+    modules: tuple[SpecModule, ...]
+    set_layouts: tuple[Plain, ...] = ()
+    layout: Plain = field(default_factory=dict)
+    create_info: Plain = field(default_factory=dict)
+    samplers: tuple[Plain, ...] = ()
+    render_pass: Plain | None = None
+    synthetic_stages: int = 0
+    bound: str = "exact"
