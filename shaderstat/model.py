@@ -68,7 +68,7 @@ class Launch:
         environment: variables set in the child, over the inherited ones.
         device: index of the physical device in the loader's order.
         driver_manifest: the one driver manifest that the loader may see, or None for all of the system's.
-        scenario: path of a scenario file for the mock.
+        scenario: what the mock shall answer, as read from a scenario file.
     """
 
     id: str
@@ -78,7 +78,7 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     device: int = 0
     driver_manifest: str | None = None
-    scenario: str | None = None
+    scenario: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Request:
         jobs: children per target.
         pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
-        scenario: a scenario file for the mock.
+        scenario: path of a scenario file for the mock.
         stdin: the bytes that ``-`` stands for.
         arguments: the command line, for the record.
     """
@@ -175,7 +175,7 @@ class StatisticAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RepresentationAnswer:
-    """A VkPipelineExecutableInternalRepresentationKHR; `data` is what the driver wrote, without a text's closing NUL."""
+    """A VkPipelineExecutableInternalRepresentationKHR; `data` is what the driver wrote, less a text's closing NUL."""
 
     name: str
     description: str
@@ -200,7 +200,7 @@ class ExecutableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """Nanoseconds. `pipeline` and `stages` come from VkPipelineCreationFeedback where valid; `wall` is the creating call."""
+    """Nanoseconds. `pipeline` and `stages` come from VkPipelineCreationFeedback where valid; `wall` is the whole call."""
 
     pipeline: int | None = None
     stages: Mapping[str, int] = field(default_factory=dict)
@@ -318,7 +318,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A file that went into a pipeline. `sha256` is of the file as read; `generator` the header's word, ``0x0008000b``."""
+    """A file that went into a pipeline. `sha256` is of the file as read, `generator` the header's word: ``0x0008000b``."""
 
     path: str
     sha256: str

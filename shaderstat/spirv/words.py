@@ -149,7 +149,7 @@ def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
 def _text_round_trip_hint(data: memoryview) -> str | None:
     """U+FFFD in UTF-8 inside binary words: the file went through a decoder that replaces."""
     if b"\xef\xbf\xbd" in data.tobytes():
-        return "it holds the bytes EF BF BD (U+FFFD): a text decoder replaced what it could not read; copy the file as binary"
+        return "it holds EF BF BD (U+FFFD): a text decoder replaced what it could not read; copy the file as binary"
     return None
 
 
