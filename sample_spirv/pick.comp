@@ -19,7 +19,7 @@ void main() {
     ivec2 at = ivec2(gl_GlobalInvocationID.xy);
     Material material = materials[imageLoad(visibility, at).r];
     vec2 uv = (vec2(at) + 0.5) * material.tiling;
-    vec3 albedo = textureLod(nonuniformEXT(sampler2D(textures[material.albedo], linear)), uv, 0.0).rgb;
-    float roughness = textureLod(nonuniformEXT(sampler2D(textures[material.roughness], linear)), uv, 0.0).r;
+    vec3 albedo = textureLod(sampler2D(textures[nonuniformEXT(material.albedo)], linear), uv, 0.0).rgb;
+    float roughness = textureLod(sampler2D(textures[nonuniformEXT(material.roughness)], linear), uv, 0.0).r;
     imageStore(colour, at, vec4(albedo, roughness));
 }
