@@ -33,12 +33,14 @@ class InvalidSpirv(ShaderstatError):
     Attributes:
         code: a stable diagnostic code such as ``spirv/truncated``.
         offset: where, in bytes from the start of the file, or None.
+        path: the file; filled in by whoever knows it.
     """
 
     def __init__(self, code: str, message: str, *, offset: int | None = None, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.code = code
         self.offset = offset
+        self.path: str | None = None
 
 
 class Unsupported(ShaderstatError):
@@ -46,8 +48,10 @@ class Unsupported(ShaderstatError):
 
     Attributes:
         code: a stable diagnostic code such as ``vulkan/feature-missing``.
+        path: the file; filled in by whoever knows it.
     """
 
     def __init__(self, code: str, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.code = code
+        self.path: str | None = None

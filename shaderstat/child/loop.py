@@ -1,0 +1,159 @@
+"""A child's loop: one launch, then job after job, each answered by exactly one frame."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from dataclasses import replace
+from typing import Any
+
+from shaderstat import wire
+from shaderstat.backends.base import Backend, DriverError, open_backend
+from shaderstat.child.prepare import Prepared, prepare
+from shaderstat.child.spirv_tools import SpirvTools
+from shaderstat.child.validate import validate
+from shaderstat.child.watchdog import Watchdog
+from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
+from shaderstat.model import Answer, Diagnostic, ExecutableAnswer, Failure, Job, Launch
+
+
+class Child:
+    """One device, one protocol stream."""
+
+    def __init__(self, in_fd: int, out_fd: int) -> None:
+        self._in = in_fd
+        self._out = out_fd
+        self._frames = wire.FrameReader()
+        self._writing = threading.Lock()
+        self._phase = "start"
+
+    def run(self) -> None:
+        """Serve until the input ends."""
+        _no_core_dumps()
+        watchdog = Watchdog(self._in, self._say_deadline)
+        first = self._receive()
+        if first is None:
+            return
+        kind, header, _ = first
+        if kind != wire.LAUNCH:
+            raise wire.ProtocolError(f"expected a launch, got frame {kind}")
+        watchdog.arm(header.pop("timeout_s"))
+        tools = SpirvTools.find(header.pop("spirv_tools", None))
+        launch = wire.launch_from_plain(header)
+        try:
+            if launch.device < 0:
+                launch = replace(launch, device=first_device_that_answers(launch))
+            backend = open_backend(launch, tools)
+        except NoTarget as error:
+            self._send(wire.frame(wire.REFUSED, {"message": error.message, "hint": error.hint}))
+            return
+        watchdog.disarm()
+        facts = backend.facts
+        self._send(wire.hello_frame(wire.Hello(facts.driver, facts.device, launch.device, tools.version)))
+        while (message := self._receive()) is not None:
+            _, header, blob = message
+            job = wire.job_from_frame(header, blob)
+            watchdog.arm(job.timeout_s)
+            answer = self._answer(job, backend, tools)
+            watchdog.disarm()
+            self._send(wire.answer_frame(answer))
+        # No tidy end: a driver's destructors are one more chance to crash, and nothing is left to lose.
+        os._exit(0)
+
+    def _answer(self, job: Job, backend: Backend, tools: SpirvTools) -> Answer:
+        """Prepare, validate, compile, query; whatever goes wrong becomes the answer's status."""
+        prepared: Prepared | None = None
+        remarks: list[Diagnostic] = []
+        try:
+            self._announce("prepare")
+            prepared = prepare(job, backend.facts, remarks)
+            if job.validate:
+                self._announce("validate")
+                validate(prepared, backend.facts, tools, remarks)
+            spec = prepared.synthesise(backend.facts, remarks)
+            self._announce("compile")
+            with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
+                self._announce("query")
+                executables = pipeline.query()
+                remarks += [Diagnostic("warning", code, message) for code, message in pipeline.diagnostics()]
+                durations, driver_ns = pipeline.durations, pipeline.driver_ns
+        except InvalidSpirv as error:
+            path = error.path or (job.modules[0].path if len(job.modules) == 1 else None)
+            remarks.append(Diagnostic("error", error.code, error.message, error.hint, path, error.offset))
+            return Answer("invalid", workgroup=_workgroup(prepared), diagnostics=tuple(remarks))
+        except Unsupported as error:
+            remarks.append(Diagnostic("error", error.code, error.message, error.hint, error.path))
+            return Answer("unsupported", workgroup=_workgroup(prepared), diagnostics=tuple(remarks))
+        except DriverError as error:
+            remarks.append(Diagnostic("error", "driver/error", str(error)))
+            failure = Failure(self._phase, "driver/error", vk_result=error.vk_result)
+            return Answer("failed", workgroup=_workgroup(prepared), diagnostics=tuple(remarks), failure=failure)
+        marked = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in executables)
+        return Answer("ok", marked, _workgroup(prepared), durations, tuple(remarks), driver_ns=driver_ns)
+
+    # ── The stream ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _receive(self) -> tuple[int, dict[str, Any], bytes] | None:
+        while (message := self._frames.next()) is None:
+            data = os.read(self._in, 1 << 16)
+            if not data:
+                return None
+            self._frames.feed(data)
+        return message
+
+    def _send(self, data: bytes) -> None:
+        with self._writing:
+            _write_all(self._out, data)
+
+    def _announce(self, phase: str) -> None:
+        self._phase = phase
+        self._send(wire.phase_frame(phase))
+
+    def _say_deadline(self) -> None:
+        """From the watchdog's thread. The main thread may be stuck in a write: then the parent knows anyway."""
+        if self._writing.acquire(timeout=0.2):
+            with contextlib.suppress(OSError):
+                _write_all(self._out, wire.frame(wire.DEADLINE, {"phase": self._phase}))
+
+
+def first_device_that_answers(launch: Launch) -> int:
+    """The index of the first physical device that has VK_KHR_pipeline_executable_properties.
+
+    Raises:
+        NoTarget: none has it.
+    """
+    from shaderstat.backends.vulkan import enumerate_devices
+
+    devices = enumerate_devices(launch)
+    for device in devices:
+        if device.answers:
+            return device.index
+    names = ", ".join(device.name for device in devices)
+    raise NoTarget(f"no device here has VK_KHR_pipeline_executable_properties ({names or 'there is none'})")
+
+
+def _mark(executable: ExecutableAnswer, synthetic_stages: int, bound: str) -> ExecutableAnswer:
+    """An executable of generated stages alone is synthetic; a driver may name a stage that nobody gave it, which is
+    neither (RADV 22.3.6 adds an empty fragment shader to a vertex-only pipeline)."""
+    synthetic = executable.stages != 0 and executable.stages & ~synthetic_stages == 0
+    return replace(executable, synthetic=synthetic, bound=bound)
+
+
+def _workgroup(prepared: Prepared | None) -> tuple[int, int, int] | None:
+    return None if prepared is None else prepared.workgroup
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _no_core_dumps() -> None:
+    """A crash is a result here, and a folder full of cores is nobody's wish (reference: Fossilize #117)."""
+    try:
+        import resource
+    except ImportError:  # not a POSIX system
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

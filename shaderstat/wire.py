@@ -1,0 +1,269 @@
+"""What a child and its parent say to each other, both directions in one place.
+
+A frame is ``magic, kind, header length, blob length`` (little-endian, 16 bytes), a JSON header and a blob of raw bytes
+(modules going in, representations coming out). Phases are frames without a body: the phase's index stands in the
+length's place, so that announcing one costs a single small write.
+
+The parent sends ``launch`` once and then ``job`` frames; end of input ends the child. The child answers ``hello`` or
+``refused`` once, then for each job phases and one ``answer``; ``deadline`` says that it ended itself over a time limit.
+
+Python's `json` is exact for integers of any size, and statistic values travel as the union's raw bits.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from shaderstat.model import (
+    PHASES,
+    Answer,
+    Device,
+    Diagnostic,
+    Driver,
+    Durations,
+    ExecutableAnswer,
+    Failure,
+    Job,
+    JobModule,
+    Launch,
+    RepresentationAnswer,
+    StatisticAnswer,
+)
+
+MAGIC = 0x57535353  # "SSSW"
+HEAD = struct.Struct("<IIII")
+LAUNCH, JOB, HELLO, REFUSED, PHASE, ANSWER, DEADLINE = range(1, 8)
+
+# No honest frame is larger; a length beyond it means that something else wrote into the stream.
+MAX_FRAME = 1 << 31
+
+
+class ProtocolError(Exception):
+    """The other end wrote something that is not a frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """A child that has reached its device.
+
+    Attributes:
+        device_index: which physical device it took.
+        validator: SPIRV-Tools' version, or None where nothing can be validated.
+        facts: further facts for the store's key, JSON-able.
+    """
+
+    driver: Driver
+    device: Device
+    device_index: int
+    validator: str | None
+
+
+def frame(kind: int, header: Mapping[str, Any], blob: bytes = b"") -> bytes:
+    """One frame as bytes."""
+    text = json.dumps(header, separators=(",", ":")).encode()
+    return HEAD.pack(MAGIC, kind, len(text), len(blob)) + text + blob
+
+
+def phase_frame(phase: str) -> bytes:
+    """The announcement of a phase."""
+    return HEAD.pack(MAGIC, PHASE, PHASES.index(phase), 0)
+
+
+class FrameReader:
+    """Cuts a byte stream into frames.
+
+    `feed` takes what arrived; `next` gives (kind, header, blob), with the phase's name as ``{"phase": …}``, or None
+    while the next frame is not complete.
+    """
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> None:
+        """Append what arrived."""
+        self._buffer += data
+
+    def next(self) -> tuple[int, dict[str, Any], bytes] | None:
+        """The next whole frame, or None.
+
+        Raises:
+            ProtocolError: the stream does not hold a frame here.
+        """
+        buffer = self._buffer
+        if len(buffer) < HEAD.size:
+            return None
+        magic, kind, size, blob_size = HEAD.unpack_from(buffer)
+        if magic != MAGIC or not LAUNCH <= kind <= DEADLINE or size > MAX_FRAME or blob_size > MAX_FRAME:
+            raise ProtocolError(f"not a frame: {bytes(buffer[:64])!r}")
+        if kind == PHASE:
+            if size >= len(PHASES):
+                raise ProtocolError(f"no phase {size}")
+            del buffer[: HEAD.size]
+            return kind, {"phase": PHASES[size]}, b""
+        end = HEAD.size + size + blob_size
+        if len(buffer) < end:
+            return None
+        text = bytes(buffer[HEAD.size : HEAD.size + size])
+        blob = bytes(buffer[HEAD.size + size : end])
+        del buffer[:end]
+        try:
+            header = json.loads(text)
+        except ValueError as error:
+            raise ProtocolError(f"a frame without JSON: {text[:64]!r}") from error
+        return kind, header, blob
+
+
+# ── Going in ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def launch_to_plain(launch: Launch) -> dict[str, Any]:
+    """What a child needs of its `Launch`."""
+    return {
+        "id": launch.id,
+        "backend": launch.backend,
+        "source": launch.source,
+        "device": launch.device,
+        "driver_manifest": launch.driver_manifest,
+        "scenario": launch.scenario,
+    }
+
+
+def launch_from_plain(plain: Mapping[str, Any]) -> Launch:
+    """The inverse of `launch_to_plain`."""
+    return Launch(**plain)
+
+
+def job_frame(job: Job) -> bytes:
+    """A job with its modules' bytes."""
+    header = {
+        "kind": job.kind,
+        "modules": [[module.path, len(module.data), module.stage, module.entry_point] for module in job.modules],
+        "statistics": job.statistics,
+        "representations": job.representations,
+        "validate": job.validate,
+        "timeout_s": job.timeout_s,
+        "options": job.options,
+    }
+    return frame(JOB, header, b"".join(module.data for module in job.modules))
+
+
+def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
+    """The inverse of `job_frame`."""
+    modules = []
+    at = 0
+    for path, size, stage, entry_point in header["modules"]:
+        modules.append(JobModule(path, blob[at : at + size], stage, entry_point))
+        at += size
+    return Job(
+        kind=header["kind"],
+        modules=tuple(modules),
+        statistics=header["statistics"],
+        representations=header["representations"],
+        validate=header["validate"],
+        timeout_s=header["timeout_s"],
+        options=header["options"],
+    )
+
+
+# ── Coming out ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def hello_frame(hello: Hello) -> bytes:
+    """A child's first word."""
+    driver, device = hello.driver, hello.device
+    return frame(
+        HELLO,
+        {
+            "driver": [driver.id, driver.name, driver.version, driver.info],
+            "device": [
+                device.name,
+                device.vendor_id,
+                device.device_id,
+                device.type,
+                device.api_version,
+                device.pipeline_cache_uuid,
+            ],
+            "device_index": hello.device_index,
+            "validator": hello.validator,
+        },
+    )
+
+
+def hello_from_plain(plain: Mapping[str, Any]) -> Hello:
+    """The inverse of `hello_frame`."""
+    return Hello(Driver(*plain["driver"]), Device(*plain["device"]), plain["device_index"], plain["validator"])
+
+
+def answer_frame(answer: Answer) -> bytes:
+    """An answer; representations' bytes go into the blob, in order."""
+    blobs: list[bytes] = []
+    executables = []
+    for executable in answer.executables:
+        representations = []
+        for one in executable.representations:
+            representations.append([one.name, one.description, one.is_text, len(one.data)])
+            blobs.append(one.data)
+        executables.append(
+            [
+                executable.name,
+                executable.description,
+                executable.stages,
+                executable.subgroup_size,
+                [[one.name, one.description, one.format, one.bits] for one in executable.statistics],
+                representations,
+                executable.synthetic,
+                executable.bound,
+            ]
+        )
+    durations, failure = answer.durations, answer.failure
+    header = {
+        "status": answer.status,
+        "executables": executables,
+        "workgroup": answer.workgroup,
+        "durations": [durations.pipeline, dict(durations.stages), durations.wall],
+        "diagnostics": [
+            [one.severity, one.code, one.message, one.hint, one.path, one.offset] for one in answer.diagnostics
+        ],
+        "failure": None if failure is None else [failure.phase, failure.code, failure.vk_result],
+        "driver_ns": answer.driver_ns,
+    }
+    return frame(ANSWER, header, b"".join(blobs))
+
+
+def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
+    """The inverse of `answer_frame`."""
+    at = 0
+    executables = []
+    for name, description, stages, subgroup_size, statistics, representations, synthetic, bound in header[
+        "executables"
+    ]:
+        taken = []
+        for one_name, one_description, is_text, size in representations:
+            taken.append(RepresentationAnswer(one_name, one_description, is_text, blob[at : at + size]))
+            at += size
+        executables.append(
+            ExecutableAnswer(
+                name,
+                description,
+                stages,
+                subgroup_size,
+                tuple(StatisticAnswer(*one) for one in statistics),
+                tuple(taken),
+                synthetic,
+                bound,
+            )
+        )
+    workgroup, failure = header["workgroup"], header["failure"]
+    return Answer(
+        status=header["status"],
+        executables=tuple(executables),
+        workgroup=None if workgroup is None else (workgroup[0], workgroup[1], workgroup[2]),
+        durations=Durations(*header["durations"]),
+        diagnostics=tuple(Diagnostic(*one) for one in header["diagnostics"]),
+        failure=None if failure is None else Failure(failure[0], failure[1], vk_result=failure[2]),
+        driver_ns=header["driver_ns"],
+    )
