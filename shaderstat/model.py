@@ -200,7 +200,7 @@ class ExecutableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """Nanoseconds. `pipeline` and `stages` come from VkPipelineCreationFeedback where valid; `wall` is the whole call."""
+    """Nanoseconds. `pipeline` and `stages` are from VkPipelineCreationFeedback where valid; `wall` is the whole call."""
 
     pipeline: int | None = None
     stages: Mapping[str, int] = field(default_factory=dict)
@@ -301,6 +301,18 @@ class StatisticInfo:
     note: str | None = None
 
 
+def numbered(statistics: Iterable[Statistic | StatisticInfo]) -> list[tuple[str, str, int]]:
+    """(name, format, how many of these came before it) of each: what joins an executable's statistic to its target's
+    list, where two of one name stay two."""
+    seen: dict[tuple[str, str], int] = {}
+    keys: list[tuple[str, str, int]] = []
+    for each in statistics:
+        pair = (each.name, each.format)
+        seen[pair] = nth = seen.get(pair, -1) + 1
+        keys.append((*pair, nth))
+    return keys
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """A compiler that answered: never a number without it. `statistics` are in the driver's order and grow as new ones
@@ -318,7 +330,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A file that went into a pipeline. `sha256` is of the file as read, `generator` the header's word: ``0x0008000b``."""
+    """A file of a pipeline. `sha256` is of the file as read, `generator` the header's word: ``0x0008000b``."""
 
     path: str
     sha256: str

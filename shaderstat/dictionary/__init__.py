@@ -1,0 +1,108 @@
+"""What is known of statistics: one YAML file per driver, chosen by VkDriverId, never by a device's name.
+
+A file maps the driver's own names (and the names that other versions give the same thing) to a key that drivers share,
+a unit, the direction that is good, a role and the label that driver developers know. Names are matched with case
+folded, since drivers change it between versions (NVK: ``Code Size``, ``Code size``). What a file does not name stays
+unknown, and is shown all the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from shaderstat.model import Device, Driver
+
+# VkDriverId (vk.xml) to the file's stem. The mock has no VkDriverId and is known by its name.
+FILES: Mapping[int, str] = {
+    1: "amd",
+    2: "amd",
+    3: "radv",
+    4: "nvidia",
+    5: "intel",
+    6: "anv",
+    18: "turnip",
+    19: "v3dv",
+    20: "panvk",
+    24: "nvk",
+    25: "pvr",
+    26: "honeykrisp",
+}
+
+ROLES = ("trigger", "info", "identity", "equality")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a dictionary says of one statistic; see `shaderstat.model.StatisticInfo` for the words.
+
+    Attributes:
+        bits: how many of the value's low bits mean something: 32 for a checksum of 32 bits in a UINT64, or where a
+            driver writes only half of it.
+    """
+
+    key: str | None = None
+    unit: str | None = None
+    better: str | None = None
+    role: str = "info"
+    label: str | None = None
+    note: str | None = None
+    bits: int = 64
+
+
+UNKNOWN = Entry()
+UNKNOWN_HASH = Entry(role="identity")
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """The entries of one driver on one device, by case-folded name."""
+
+    entries: Mapping[str, Entry]
+
+    def lookup(self, name: str) -> Entry:
+        """What is known of the statistic `name`: `UNKNOWN` where nothing is, `UNKNOWN_HASH` where its name ends in
+        "hash", so that no unknown checksum is ever summed."""
+        folded = name.casefold().strip()
+        return self.entries.get(folded) or (UNKNOWN_HASH if folded.endswith("hash") else UNKNOWN)
+
+
+def load(driver: Driver, device: Device | None = None) -> Dictionary:
+    """The dictionary of a driver. Without a file for it, an empty one.
+
+    `device` settles what differs between a driver's GPUs; without it they are taken to be of the newest kind.
+    """
+    stem = FILES.get(driver.id, "")
+    if not driver.id and "mock" in driver.name.casefold():
+        stem = "mock"
+    return _load(stem, device.name if device else "") if stem else Dictionary({})
+
+
+@lru_cache(maxsize=64)
+def _load(stem: str, device: str) -> Dictionary:
+    entries: dict[str, Entry] = {}
+    for name, stored in read(stem).items():
+        given = dict(stored)
+        aliases = given.pop("aliases", ())
+        for case in given.pop("devices", ()):
+            if re.search(case["match"], device):
+                given.update({word: value for word, value in case.items() if word != "match"})
+        entry = Entry(**given)
+        for each in (name, *aliases):
+            entries[each.casefold()] = entry
+    return Dictionary(entries)
+
+
+def read(stem: str) -> Mapping[str, Mapping[str, Any]]:
+    """The statistics of one file as written: name → members of `Entry`, ``aliases`` (further names) and ``devices``
+    (``match``, a regular expression over the device's name, and the members that differ there)."""
+    import yaml  # 20 ms, the C loader; the pure one takes seven times as long for a file
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    text = (resources.files(__name__) / f"{stem}.yaml").read_text("utf-8")
+    statistics: Mapping[str, Mapping[str, Any]] = yaml.load(text, loader)["statistics"]
+    return statistics

@@ -1,0 +1,202 @@
+"""From a driver's answer to a report's executables: exact values, and beside them what is known of each.
+
+The parent does this, after the store, so that a better dictionary needs no new compilation.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable, Sequence
+
+from shaderstat import dictionary
+from shaderstat.dictionary import Entry
+from shaderstat.model import (
+    STATISTIC_FORMATS,
+    Device,
+    Diagnostic,
+    Driver,
+    Executable,
+    ExecutableAnswer,
+    Representation,
+    RepresentationAnswer,
+    Statistic,
+    StatisticAnswer,
+    StatisticInfo,
+    numbered,
+    stage_names,
+)
+from shaderstat.representations import code_sha256, sha256
+
+# Integers up to here pass through any reader of JSON unharmed (RFC 8259, section 6).
+EXACT = 2**53
+
+# RADV on GFX6 and GFX7 answers so in place of an assembly: 22.3.6 with this text alone, 25.0.7 with more after it.
+NO_DISASSEMBLY = b"Shader disassembly is not supported in the current configuration."
+
+# VkDriverId of AMDVLK: its subgroupSize is the workgroup's size in compute and unset in graphics.
+AMDVLK = 2
+
+
+class StatisticTable:
+    """The statistics met so far on one target, in the driver's order.
+
+    Executables have different sets. One that is new goes behind the one it followed in its executable, so that the
+    whole list reads like the driver's own.
+    """
+
+    def __init__(self) -> None:
+        self._infos: dict[tuple[str, str, int], StatisticInfo] = {}
+
+    def add(self, infos: Iterable[StatisticInfo]) -> bool:
+        """Take in one executable's statistics, in its order. Returns whether any was new."""
+        infos = tuple(infos)
+        keys = numbered(infos)
+        if all(key in self._infos for key in keys):
+            return False
+        order = list(self._infos)
+        place = 0
+        for key, info in zip(keys, infos, strict=True):
+            if key in self._infos:
+                place = order.index(key) + 1
+            else:
+                self._infos[key] = info
+                order.insert(place, key)
+                place += 1
+        self._infos = {key: self._infos[key] for key in order}
+        return True
+
+    @property
+    def infos(self) -> tuple[StatisticInfo, ...]:
+        return tuple(self._infos.values())
+
+
+class Annotator:
+    """What one target's answers become. `device` settles what a dictionary says of some of a driver's GPUs."""
+
+    def __init__(self, driver: Driver, device: Device | None = None) -> None:
+        self._driver = driver
+        self._dictionary = dictionary.load(driver, device)
+        self._table = StatisticTable()
+        self._grew = False
+
+    @property
+    def statistics(self) -> tuple[StatisticInfo, ...]:
+        """All statistics met so far, in the driver's order: `Target.statistics`."""
+        return self._table.infos
+
+    @property
+    def grew(self) -> bool:
+        """Whether `statistics` has grown since this was last read."""
+        grew, self._grew = self._grew, False
+        return grew
+
+    def executables(self, answers: Sequence[ExecutableAnswer]) -> tuple[Executable, ...]:
+        """One pipeline's executables, in the driver's order."""
+        return tuple(self._executable(index, answer) for index, answer in enumerate(answers))
+
+    def diagnostics(self, answers: Sequence[ExecutableAnswer]) -> tuple[Diagnostic, ...]:
+        """What a reader of these answers should be told."""
+        found: list[Diagnostic] = []
+        for index, answer in enumerate(answers):
+            where = f"executable {index}, {answer.name or '(unnamed)'}"
+            if answer.subgroup_size and _subgroup_size(answer.subgroup_size, self._driver) is None:
+                found.append(
+                    Diagnostic(
+                        "info",
+                        "driver/subgroup-size",
+                        f"{where}: the driver says {answer.subgroup_size}, which is no subgroup size",
+                    )
+                )
+            found.extend(
+                Diagnostic(
+                    "warning",
+                    "driver/no-disassembly",
+                    f"{where}: this driver has no disassembler for this GPU: {each.name} holds its message alone",
+                )
+                for each in answer.representations
+                if each.is_text and each.data.startswith(NO_DISASSEMBLY)
+            )
+        return tuple(found)
+
+    def _executable(self, index: int, answer: ExecutableAnswer) -> Executable:
+        entries = [self._dictionary.lookup(each.name) for each in answer.statistics]
+        if self._table.add(_info(each, entry) for each, entry in zip(answer.statistics, entries, strict=True)):
+            self._grew = True
+        return Executable(
+            index=index,
+            name=answer.name,
+            description=answer.description,
+            stages=stage_names(answer.stages),
+            subgroup_size=_subgroup_size(answer.subgroup_size, self._driver),
+            synthetic=answer.synthetic,
+            bound=answer.bound,
+            statistics=tuple(statistic(each, entry) for each, entry in zip(answer.statistics, entries, strict=True)),
+            representations=tuple(_representation(each) for each in answer.representations),
+        )
+
+
+def statistic(answer: StatisticAnswer, entry: Entry) -> Statistic:
+    """The exact value of a statistic, by its format (VkPipelineExecutableStatisticFormatKHR).
+
+    A value that is no number of its format has `value` None and its exact form in `text`.
+    """
+    name, bits, form = answer.name, answer.bits, format_name(answer.format)
+    if form == "float64":
+        number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+        if math.isfinite(number):
+            return Statistic(name, form, number)
+        return Statistic(name, form, None, "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity")
+    if form == "bool32":
+        if bits in (0, 1):
+            return Statistic(name, form, bits)
+        return Statistic(name, form, None, str(bits), "neither VK_FALSE nor VK_TRUE")
+    if form in ("int64", "uint64"):
+        value = bits - 2**64 if form == "int64" and bits >= 2**63 else bits
+        if entry.role == "identity":
+            return Statistic(name, form, value, f"0x{bits:0{entry.bits // 4}x}")
+        text = str(value) if abs(value) > EXACT else None
+        return Statistic(name, form, value, text, _half_written(bits, entry))
+    return Statistic(name, form, None, f"0x{bits:016x}", "a statistic format that shaderstat does not know")
+
+
+def format_name(number: int) -> str:
+    """A statistic format's word; the number as text where it is unknown."""
+    return STATISTIC_FORMATS[number] if 0 <= number < len(STATISTIC_FORMATS) else str(number)
+
+
+def _half_written(bits: int, entry: Entry) -> str | None:
+    if bits >> entry.bits == 0:
+        return None
+    return f"the driver writes the low {entry.bits} bits alone: they say {bits & (2**entry.bits - 1)}"
+
+
+def _info(answer: StatisticAnswer, entry: Entry) -> StatisticInfo:
+    return StatisticInfo(
+        name=answer.name,
+        format=format_name(answer.format),
+        description=answer.description,
+        key=entry.key,
+        unit=entry.unit,
+        better=entry.better,
+        role=entry.role,
+        label=entry.label,
+        note=entry.note,
+    )
+
+
+def _subgroup_size(size: int, driver: Driver) -> int | None:
+    """The size if it can be one: a power of two up to 128 (VkPhysicalDeviceSubgroupProperties)."""
+    plausible = 0 < size <= 128 and size & (size - 1) == 0 and driver.id != AMDVLK
+    return size if plausible else None
+
+
+def _representation(answer: RepresentationAnswer) -> Representation:
+    return Representation(
+        name=answer.name,
+        description=answer.description,
+        is_text=answer.is_text,
+        size=len(answer.data),
+        sha256=sha256(answer.data),
+        code_sha256=code_sha256(answer.data, answer.is_text),
+    )
