@@ -1,0 +1,27 @@
+"""What the user handed over: paths in, pipelines to compile out, in a fixed order.
+
+Pure reading: nothing is compiled, and of a module only what `shaderstat.spirv.scan` tells.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from shaderstat.inputs.candidates import MAX_ENTRY_POINTS, Candidate, InputModule, make_candidates
+from shaderstat.inputs.files import MAX_BYTES, find_files
+
+__all__ = ["MAX_BYTES", "MAX_ENTRY_POINTS", "Candidate", "InputModule", "find"]
+
+
+def find(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[Candidate]:
+    """Expand `paths`, scan what they lead to, and group it into pipelines.
+
+    Args:
+        paths: files, folders, globs, or ``-``.
+        stdin: the bytes that ``-`` stands for.
+
+    Raises:
+        ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing.
+    """
+    return make_candidates(find_files(paths, stdin=stdin))

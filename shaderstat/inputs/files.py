@@ -1,0 +1,342 @@
+"""Paths in, files out: what a person types, made into an ordered list of files.
+
+A path is a file of any name (SPIR-V is told by its magic, not by its name), a folder (every ``*.spv`` below it, hidden
+ones left out), a glob that the shell did not expand, or ``-`` for standard input. What can't be read stays in the list
+with the reason: one bad file never costs the others their answer. Only a path that leads nowhere stops everything,
+since that is a slip of the fingers, and nothing has been done yet.
+"""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import hashlib
+import os
+import shlex
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from shaderstat.errors import InvalidSpirv, ShaderstatError
+from shaderstat.model import Diagnostic
+
+# The largest published modules have a few megabytes. Beyond this, somebody handed over a disk image.
+MAX_BYTES = 256 * 1024 * 1024
+
+STDIN = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file as it was found, not yet read.
+
+    Attributes:
+        path: for people and reports: valid Unicode, bytes that are none as ``\\xNN``.
+        name: the part below the root that it was found under, with ``/``: ``bloom/colorpass.frag.spv``.
+        folder: the folder's real place: files of one folder may belong together.
+        location: what the operating system is asked to open.
+        held: the bytes, where they can be read only once (standard input, a pipe).
+        problem: why it can't be read, or None.
+    """
+
+    path: str
+    name: str
+    folder: str
+    location: str
+    held: bytes | None = None
+    problem: Diagnostic | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was read once. The bytes are let go and read again when they are needed, so that a folder of a
+    hundred thousand modules fits in memory; `sha256` holds the two readings together."""
+
+    path: str
+    location: str
+    size: int
+    sha256: str
+    held: bytes | None = None
+
+    def read(self) -> bytes:
+        """The bytes that were scanned.
+
+        Raises:
+            InvalidSpirv: ``input/unreadable``, or ``input/changed`` when it is no longer the file that was scanned.
+        """
+        if self.held is not None:
+            return self.held
+        data = _read(self.location)
+        if hashlib.sha256(data).hexdigest() != self.sha256:
+            raise InvalidSpirv("input/changed", "changed while shaderstat was running", hint="run it again")
+        return data
+
+
+def read(file: File) -> tuple[Source, bytes]:
+    """Read a file for the first time.
+
+    Raises:
+        InvalidSpirv: ``input/unreadable``, ``input/not-a-file`` or ``input/too-large``.
+    """
+    data = _read(file.location) if file.held is None else file.held
+    if len(data) > MAX_BYTES:
+        raise _too_large(f"more than {MAX_BYTES}")
+    return Source(file.path, file.location, len(data), hashlib.sha256(data).hexdigest(), file.held), data
+
+
+def find_files(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[File]:
+    """Expand `paths`, in their order; what a folder or a glob holds is sorted. A file that is met twice stands once.
+
+    Raises:
+        ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing.
+    """
+    named = [os.fspath(path) for path in paths]
+    shared = _shared_folder(named)
+    found: dict[str, File] = {}
+    for path in named:
+        for file in _expand(path, shared, stdin):
+            # An absolute path, not a resolved one: a link of another name was made to be another pipeline.
+            found.setdefault(os.path.abspath(file.location) if file.location != STDIN else STDIN, file)
+    return list(found.values())
+
+
+def _expand(path: str, shared: str, stdin: bytes | None) -> Iterator[File]:
+    if path == STDIN:
+        yield File("stdin", "stdin", STDIN, STDIN, held=stdin if stdin is not None else b"")
+        return
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        raise ShaderstatError(f"{_unicode(path)!r} is not a path: {error}") from None
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG) and not os.path.lexists(path):
+            if not _is_glob(path):
+                raise _missing(path) from None
+            yield from _glob(path)
+            return
+        yield _file(path, os.path.basename(path), _unreadable(error))
+        return
+    if stat.S_ISDIR(mode):
+        yield from _folder(path)
+    elif stat.S_ISFIFO(mode) and _is_descriptor(path):
+        # Process substitution: `shaderstat <(glslangValidator …)`. The writer is there already.
+        yield _pipe(path)
+    else:
+        name = os.path.relpath(os.path.abspath(path), shared)
+        yield _file(path, name, None if stat.S_ISREG(mode) else _not_a_file(mode))
+
+
+# ── Folders and globs ─────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _folder(path: str) -> Iterator[File]:
+    empty = True
+    for location, problem in _walk(path, ()):
+        empty = False
+        yield _file(location, os.path.relpath(location, path), problem)
+    if empty:
+        raise ShaderstatError(
+            f"{_unicode(path)}: a folder without any .spv file",
+            hint="compile the shaders first, for instance: glslangValidator -V blur.comp -o blur.comp.spv",
+        )
+
+
+def _is_glob(path: str) -> bool:
+    return any(character in path for character in "*?[")
+
+
+def _glob(pattern: str) -> Iterator[File]:
+    """What the shell would have made of it, with ``**`` for any folders; names are relative to the part without
+    wildcards."""
+    parts = pattern.split(os.sep)
+    fixed = next(index for index, part in enumerate(parts) if _is_glob(part))
+    root = os.sep.join(parts[:fixed]) or (os.sep if pattern.startswith(os.sep) else os.curdir)
+    empty = True
+    for location, problem in _walk(root, tuple(part for part in parts[fixed:] if part)):
+        empty = False
+        yield _file(location, os.path.relpath(location, root), problem)
+    if empty:
+        raise ShaderstatError(
+            f"{_unicode(pattern)}: matches no file, and no folder with .spv files",
+            hint="a folder is searched with all that is below it: name it alone",
+        )
+
+
+def _walk(root: str, pattern: tuple[str, ...]) -> list[tuple[str, Diagnostic | None]]:
+    """Files below `root` that the pattern reaches, with what keeps one from being read; sorted.
+
+    A folder goes with the positions in the pattern that its path may have reached. At the pattern's end the folder is
+    taken whole: every ``*.spv`` below it, but no hidden ones. Linked folders are followed after the real ones, and a
+    real folder is entered once for each set of positions: a loop ends, and a file is named by its own place where that
+    is below the root too.
+    """
+    found: list[tuple[str, Diagnostic | None]] = []
+    entered: set[tuple[int, int, frozenset[int]]] = set()
+    real, linked = [(root, _closure({0}, pattern))], list[tuple[str, frozenset[int]]]()
+    while real or linked:
+        folder, states = real.pop() if real else linked.pop(0)
+        whole = len(pattern) in states
+        try:
+            status = os.stat(folder)
+            if (status.st_dev, status.st_ino, states) in entered:
+                continue
+            entered.add((status.st_dev, status.st_ino, states))
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            if whole:
+                found.append((folder, _unreadable(error)))
+            continue
+        for entry in entries:
+            after, named = _step(entry.name, states, pattern)
+            place = entry.name if folder == os.curdir else os.path.join(folder, entry.name)
+            if _is_folder(entry):
+                if after:
+                    (linked if entry.is_symlink() else real).append((place, after))
+            elif named or (len(pattern) in after and entry.name.lower().endswith(".spv")):
+                found.append((place, _problem(place)))
+    return sorted(found, key=lambda item: item[0].split(os.sep))
+
+
+def _step(name: str, states: frozenset[int], pattern: tuple[str, ...]) -> tuple[frozenset[int], bool]:
+    """The positions after one more name, and whether the pattern's last part is what matched it."""
+    after: set[int] = set()
+    named = False
+    for state in states:
+        part = pattern[state] if state < len(pattern) else "**"
+        if name.startswith(".") and not part.startswith("."):
+            continue
+        if part == "**":
+            after.add(state)
+        elif fnmatchcase(name, part):
+            after.add(state + 1)
+            named = named or state + 1 == len(pattern)
+    return _closure(after, pattern), named
+
+
+def _closure(states: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
+    """``**`` may also stand for no folder at all."""
+    for state in tuple(states):
+        while state < len(pattern) and pattern[state] == "**":
+            state += 1
+            states.add(state)
+    return frozenset(states)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
+
+
+# ── Single files ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _shared_folder(paths: list[str]) -> str:
+    """The folder that the files named one by one share: names are relative to it, so that a glob gives the same names
+    whether the shell expanded it or not."""
+    folders = [os.path.dirname(os.path.abspath(path)) for path in paths if "\0" not in path and not os.path.isdir(path)]
+    try:
+        return os.path.commonpath(folders)
+    except ValueError:  # none, or several drives
+        return os.curdir
+
+
+def _file(location: str, name: str, problem: Diagnostic | None = None) -> File:
+    folder = os.path.dirname(os.path.abspath(location))
+    return File(_unicode(location), _unicode(name).replace(os.sep, "/"), folder, location, problem=problem)
+
+
+def _is_descriptor(path: str) -> bool:
+    return os.path.dirname(path) in ("/dev/fd", "/proc/self/fd") or path == "/dev/stdin"
+
+
+def _pipe(path: str) -> File:
+    name = "stdin" if path == "/dev/stdin" else f"fd{os.path.basename(path)}"
+    try:
+        with open(path, "rb") as stream:
+            return File(path, name, path, path, held=stream.read(MAX_BYTES + 1))
+    except OSError as error:
+        return _file(path, name, _unreadable(error))
+
+
+def _read(location: str) -> bytes:
+    """Read a regular file, no more than `MAX_BYTES`. Opened without waiting, so that a FIFO put in its place since
+    can't hang the run."""
+    try:
+        with open(location, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as f:
+            status = os.fstat(f.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise _raised(_not_a_file(status.st_mode))
+            if status.st_size > MAX_BYTES:
+                raise _too_large(str(status.st_size))
+            return f.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _raised(_unreadable(error)) from None
+
+
+def _problem(path: str) -> Diagnostic | None:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError as error:
+        return _unreadable(error)
+    return None if stat.S_ISREG(mode) else _not_a_file(mode)
+
+
+# ── Words ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unreadable(error: OSError) -> Diagnostic:
+    return Diagnostic("error", "input/unreadable", f"can't be read: {error.strerror or error}")
+
+
+def _not_a_file(mode: int) -> Diagnostic:
+    kinds = (
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    )
+    what = next((word for test, word in kinds if test(mode)), "something else")
+    return Diagnostic(
+        "error", "input/not-a-file", f"is {what}, not a file", hint="pass its bytes on standard input: shaderstat -"
+    )
+
+
+def _too_large(size: str) -> InvalidSpirv:
+    return InvalidSpirv("input/too-large", f"{size} bytes: a module has at most {MAX_BYTES}")
+
+
+def _raised(diagnostic: Diagnostic) -> InvalidSpirv:
+    return InvalidSpirv(diagnostic.code, diagnostic.message, hint=diagnostic.hint)
+
+
+def _missing(path: str) -> ShaderstatError:
+    """No such path: look where its first missing part should be, and for a name like it."""
+    if not path:
+        return ShaderstatError("an empty path", hint="the folder you are in is: .")
+    shown = _unicode(path)
+    known, missing = os.path.split(path.rstrip(os.sep) or path)
+    while known and not os.path.isdir(known):
+        if os.path.exists(known):
+            return ShaderstatError(f"{shown}: no such file or folder", hint=f"{_unicode(known)} is a file")
+        known, missing = os.path.split(known)
+    try:
+        names = [name for name in os.listdir(known or os.curdir) if not name.startswith(".")]
+    except OSError:
+        names = []
+    likely = [name for name in sorted(names) if name in (f"{missing}.spv", f"{missing}.comp.spv")]
+    close = likely or difflib.get_close_matches(missing, names[:20_000], n=1, cutoff=0.6)
+    hint = f"did you mean {_quoted(os.path.join(known, close[0]))}?" if close else None
+    return ShaderstatError(f"{shown}: no such file or folder", hint=hint)
+
+
+def _unicode(path: str) -> str:
+    """A path for people and reports: JSON has no word for bytes that are no Unicode."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def _quoted(path: str) -> str:
+    return shlex.quote(_unicode(path))
