@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from shaderstat import wire
 from shaderstat.backends.base import Backend, DriverError, open_backend
 from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
-from shaderstat.child.validate import validate
+from shaderstat.child.validate import Validator
 from shaderstat.child.watchdog import Watchdog
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
 from shaderstat.model import Answer, Diagnostic, ExecutableAnswer, Failure, Job, Launch
@@ -51,27 +52,29 @@ class Child:
         watchdog.disarm()
         facts = backend.facts
         self._send(wire.hello_frame(wire.Hello(facts.driver, facts.device, launch.device, tools.version)))
+        validator = Validator(tools, facts)
         while (message := self._receive()) is not None:
             _, header, blob = message
             job = wire.job_from_frame(header, blob)
             watchdog.arm(job.timeout_s)
-            answer = self._answer(job, backend, tools)
+            answer = self._answer(job, backend, validator)
             watchdog.disarm()
             self._send(wire.answer_frame(answer))
         # No tidy end: a driver's destructors are one more chance to crash, and nothing is left to lose.
         os._exit(0)
 
-    def _answer(self, job: Job, backend: Backend, tools: SpirvTools) -> Answer:
+    def _answer(self, job: Job, backend: Backend, validator: Validator) -> Answer:
         """Prepare, validate, compile, query; whatever goes wrong becomes the answer's status."""
-        prepared: Prepared | None = None
+        modules: tuple[Prepared, ...] = ()
         remarks: list[Diagnostic] = []
         try:
             self._announce("prepare")
-            prepared = prepare(job, backend.facts, remarks)
+            modules = prepare(job)
+            check_requirements(modules, backend.facts)
             if job.validate:
                 self._announce("validate")
-                validate(prepared, backend.facts, tools, remarks)
-            spec = prepared.synthesise(backend.facts, remarks)
+                validator.check(modules, remarks)
+            spec = synthesise(modules, backend.facts, job.options, remarks)
             self._announce("compile")
             with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
                 self._announce("query")
@@ -79,18 +82,15 @@ class Child:
                 remarks += [Diagnostic("warning", code, message) for code, message in pipeline.diagnostics()]
                 durations, driver_ns = pipeline.durations, pipeline.driver_ns
         except InvalidSpirv as error:
-            path = error.path or (job.modules[0].path if len(job.modules) == 1 else None)
-            remarks.append(Diagnostic("error", error.code, error.message, error.hint, path, error.offset))
-            return Answer("invalid", workgroup=_workgroup(prepared), diagnostics=tuple(remarks))
+            return _refused("invalid", error, job, modules, remarks)
         except Unsupported as error:
-            remarks.append(Diagnostic("error", error.code, error.message, error.hint, error.path))
-            return Answer("unsupported", workgroup=_workgroup(prepared), diagnostics=tuple(remarks))
+            return _refused("unsupported", error, job, modules, remarks)
         except DriverError as error:
             remarks.append(Diagnostic("error", "driver/error", str(error)))
             failure = Failure(self._phase, "driver/error", vk_result=error.vk_result)
-            return Answer("failed", workgroup=_workgroup(prepared), diagnostics=tuple(remarks), failure=failure)
+            return Answer("failed", workgroup=_workgroup(modules), diagnostics=tuple(remarks), failure=failure)
         marked = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in executables)
-        return Answer("ok", marked, _workgroup(prepared), durations, tuple(remarks), driver_ns=driver_ns)
+        return Answer("ok", marked, _workgroup(modules), durations, tuple(remarks), driver_ns=driver_ns)
 
     # ── The stream ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -140,8 +140,21 @@ def _mark(executable: ExecutableAnswer, synthetic_stages: int, bound: str) -> Ex
     return replace(executable, synthetic=synthetic, bound=bound)
 
 
-def _workgroup(prepared: Prepared | None) -> tuple[int, int, int] | None:
-    return None if prepared is None else prepared.workgroup
+def _refused(
+    status: str,
+    error: InvalidSpirv | Unsupported,
+    job: Job,
+    modules: Sequence[Prepared],
+    remarks: list[Diagnostic],
+) -> Answer:
+    path = error.path or (job.modules[0].path if len(job.modules) == 1 else None)
+    offset = error.offset if isinstance(error, InvalidSpirv) else None
+    remarks.append(Diagnostic("error", error.code, error.message, error.hint, path, offset))
+    return Answer(status, workgroup=_workgroup(modules), diagnostics=tuple(remarks))
+
+
+def _workgroup(modules: Sequence[Prepared]) -> tuple[int, int, int] | None:
+    return next((one.entry.local_size for one in modules if one.entry.local_size is not None), None)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -28,7 +28,7 @@ BOOT = (
 
 
 def kit_path() -> list[str]:
-    """The folders a child needs on its path: the kit, `vulkan`, cffi's backend, SPIRV-Tools. Found without importing."""
+    """The folders that a child needs on its path: the kit, `vulkan`, cffi's backend, SPIRV-Tools. Nothing is imported."""
     folders = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
     for name in ("vulkan", "_cffi_backend", "cmeel"):
         spec = importlib.util.find_spec(name)

@@ -1,0 +1,119 @@
+"""The protocol between a child and its parent: what goes in comes out, cut anywhere; what is not a frame is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaderstat import wire
+from shaderstat.model import (
+    PHASES,
+    Answer,
+    Device,
+    Diagnostic,
+    Driver,
+    Durations,
+    ExecutableAnswer,
+    Failure,
+    Job,
+    JobModule,
+    Launch,
+    RepresentationAnswer,
+    StatisticAnswer,
+)
+
+texts = st.text(max_size=20)
+words64 = st.integers(0, 2**64 - 1)
+
+jobs = st.builds(
+    Job,
+    kind=st.sampled_from(["compute", "graphics"]),
+    modules=st.lists(st.builds(JobModule, texts, st.binary(max_size=64), texts, texts), max_size=3).map(tuple),
+    statistics=st.booleans(),
+    representations=st.booleans(),
+    validate=st.booleans(),
+    timeout_s=st.floats(0.1, 1000),
+    options=st.dictionaries(texts, st.integers() | texts, max_size=3),
+)
+
+executables = st.builds(
+    ExecutableAnswer,
+    name=texts,
+    description=texts,
+    stages=st.integers(0, 2**32 - 1),
+    subgroup_size=st.integers(0, 2**32 - 1),
+    statistics=st.lists(st.builds(StatisticAnswer, texts, texts, st.integers(0, 9), words64), max_size=4).map(tuple),
+    representations=st.lists(
+        st.builds(RepresentationAnswer, texts, texts, st.booleans(), st.binary(max_size=64)), max_size=3
+    ).map(tuple),
+    synthetic=st.booleans(),
+    bound=st.sampled_from(["exact", "upper"]),
+)
+
+answers = st.builds(
+    Answer,
+    status=st.sampled_from(["ok", "failed"]),
+    executables=st.lists(executables, max_size=3).map(tuple),
+    workgroup=st.none() | st.tuples(*[st.integers(1, 1024)] * 3),
+    durations=st.builds(
+        Durations, st.none() | words64, st.dictionaries(texts, words64, max_size=2), st.none() | words64
+    ),
+    diagnostics=st.lists(
+        st.builds(
+            Diagnostic, texts, texts, texts, st.none() | texts, st.none() | texts, st.none() | st.integers(0, 2**40)
+        ),
+        max_size=2,
+    ).map(tuple),
+    failure=st.none() | st.builds(Failure, phase=st.sampled_from(PHASES), code=texts, vk_result=st.none() | texts),
+    driver_ns=words64,
+)
+
+
+def read_all(data: bytes, step: int) -> list[tuple[int, dict[str, object], bytes]]:
+    """The frames of a stream that arrives `step` bytes at a time."""
+    reader, frames = wire.FrameReader(), []
+    for at in range(0, len(data), step):
+        reader.feed(data[at : at + step])
+        while (frame := reader.next()) is not None:
+            frames.append(frame)
+    return frames
+
+
+@given(jobs, st.integers(1, 40))
+def test_a_job_arrives_as_it_was_sent_however_the_pipe_cuts_it(job: Job, step: int) -> None:
+    ((kind, header, blob),) = read_all(wire.job_frame(job), step)
+    assert kind == wire.JOB
+    assert wire.job_from_frame(header, blob) == job
+
+
+@given(answers, st.integers(1, 40))
+def test_an_answer_arrives_bit_for_bit(answer: Answer, step: int) -> None:
+    stream = wire.phase_frame("compile") + wire.answer_frame(answer) + wire.phase_frame("prepare")
+    first, (kind, header, blob), last = read_all(stream, step)
+    assert (first, last) == ((wire.PHASE, {"phase": "compile"}, b""), (wire.PHASE, {"phase": "prepare"}, b""))
+    assert kind == wire.ANSWER
+    assert wire.answer_from_frame(header, blob) == answer
+
+
+def test_a_hello_and_a_launch_survive_the_way() -> None:
+    hello = wire.Hello(Driver(3, "radv", "v", "i"), Device("n", 1, 2, "other", "1.3.0", "00" * 16), 2, None)
+    ((_, header, _),) = read_all(wire.hello_frame(hello), 7)
+    assert wire.hello_from_plain(header) == hello
+    launch = Launch("radv:x", "vulkan", "null-device", device=1, driver_manifest="/a.json", scenario={"a": [1]})
+    assert wire.launch_from_plain(wire.launch_to_plain(launch)) == launch
+
+
+@given(st.binary(min_size=wire.HEAD.size, max_size=64))
+def test_noise_is_refused_and_never_taken_for_a_frame(noise: bytes) -> None:
+    reader = wire.FrameReader()
+    reader.feed(noise if noise[:4] != b"SSSW" else b"x" + noise)
+    with pytest.raises(wire.ProtocolError):
+        reader.next()
+
+
+def test_a_frame_that_claims_more_than_any_answer_holds_is_refused() -> None:
+    reader = wire.FrameReader()
+    reader.feed(wire.HEAD.pack(wire.MAGIC, wire.ANSWER, wire.MAX_FRAME + 1, 0))
+    with pytest.raises(wire.ProtocolError):
+        reader.next()
