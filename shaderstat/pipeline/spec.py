@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from shaderstat.model import Diagnostic
+
 # Part of every result's identity: raise it when the same module would get another state.
 SYNTHESIS_VERSION = 1
 
@@ -47,6 +49,7 @@ class PipelineSpec:
         create_info: Vk{Compute,Graphics,RayTracing}PipelineCreateInfo{,KHR}; capture flags are the backend's.
         synthetic_stages: VkShaderStageFlags of the stages that shaderstat generated.
         bound: ``exact``, or ``upper`` where a real stage was compiled with generated partners.
+        remarks: choices that the user should know of; no part of the pipeline's identity.
     """
 
     kind: str
@@ -58,3 +61,4 @@ class PipelineSpec:
     render_pass: Plain | None = None
     synthetic_stages: int = 0
     bound: str = "exact"
+    remarks: tuple[Diagnostic, ...] = field(default=(), compare=False)

@@ -1,0 +1,179 @@
+"""What a module asks of a device, held against what the device has, before any driver sees the module.
+
+"No error" from a driver proves nothing: several compile modules whose capabilities they lack, others end the process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shaderstat.errors import Unsupported
+from shaderstat.registry import spirv, vulkan
+from shaderstat.registry.vulkan import Requirement
+from shaderstat.spirv.facts import EntryPoint, Reflection
+from shaderstat.spirv.words import KNOWN_VERSION
+
+if TYPE_CHECKING:
+    from shaderstat.backends.base import DeviceFacts
+
+# The Vulkan version that takes each SPIR-V version ("Versions" in appendix A of the Vulkan specification), and the
+# extension that brings it to the version before.
+_SPIRV_VERSIONS: dict[tuple[int, int], tuple[int, int]] = {
+    (1, 0): (1, 0),
+    (1, 1): (1, 1),
+    (1, 2): (1, 1),
+    (1, 3): (1, 1),
+    (1, 4): (1, 2),
+    (1, 5): (1, 2),
+    (1, 6): (1, 3),
+}
+_SPIRV_1_4 = "VK_KHR_spirv_1_4"
+
+_CAPABILITY_KERNEL, _CAPABILITY_LINKAGE, _CAPABILITY_ATOMIC_STORAGE = 6, 5, 21
+_MODE_ORIGIN_LOWER_LEFT = 8
+_BUILTIN_VERTEX_ID, _BUILTIN_INSTANCE_ID = 5, 6
+_RADV = 3  # VkDriverId
+
+# MeshShadingEXT asks for the extension alone; each stage has its own bit
+# (VUID-VkPipelineShaderStageCreateInfo-stage-02091, -02092).
+_STAGE_FEATURES = {
+    "task": ("VkPhysicalDeviceMeshShaderFeaturesEXT", "taskShader"),
+    "mesh": ("VkPhysicalDeviceMeshShaderFeaturesEXT", "meshShader"),
+}
+
+
+def check(module: Reflection, entry: EntryPoint | None, facts: DeviceFacts) -> None:
+    """Whether the device takes `module`, and `entry` of it.
+
+    Raises:
+        Unsupported: ``spirv/opencl``, ``spirv/opengl`` or ``spirv/library`` for what is not Vulkan's;
+            ``vulkan/version``, ``vulkan/feature-missing``, ``vulkan/extension-missing`` for what this device lacks;
+            ``spirv/unknown-capability`` for a number that the tables don't know.
+    """
+    check_flavour(module, entry)
+    _check_version(module.version, facts)
+    for number in module.capabilities:
+        _check_capability(number, facts)
+    for name in module.extensions:
+        _check_extension(name, facts)
+    feature = _STAGE_FEATURES.get(entry.stage) if entry is not None else None
+    if feature is not None and not facts.has_feature(*feature):
+        raise Unsupported("vulkan/feature-missing", f"{facts.device.name} lacks {'.'.join(feature)}")
+
+
+def check_flavour(module: Reflection, entry: EntryPoint | None) -> None:
+    """Tell the SPIR-V of other APIs by name.
+
+    Raises:
+        Unsupported: ``spirv/opencl``, ``spirv/opengl`` or ``spirv/library``.
+    """
+    if _CAPABILITY_KERNEL in module.capabilities or any(one.stage == "kernel" for one in module.entries):
+        raise Unsupported("spirv/opencl", "is an OpenCL kernel module: not for Vulkan")
+    if not module.entries:
+        library = " (Linkage)" if _CAPABILITY_LINKAGE in module.capabilities else ""
+        raise Unsupported("spirv/library", f"has no entry point: a library{library}, nothing to compile")
+    traits = []
+    if _CAPABILITY_ATOMIC_STORAGE in module.capabilities:
+        traits.append("AtomicStorage")
+    if entry is not None:
+        if entry.stage == "fragment" and _MODE_ORIGIN_LOWER_LEFT in entry.modes:
+            traits.append("OriginLowerLeft")
+        if entry.stage == "vertex":
+            used = entry.builtins_in & {_BUILTIN_VERTEX_ID, _BUILTIN_INSTANCE_ID}
+            traits += [spirv.name("BuiltIn", number) for number in sorted(used)]
+    if traits:
+        raise Unsupported(
+            "spirv/opengl",
+            f"is OpenGL SPIR-V ({', '.join(traits)}): not for Vulkan",
+            hint="compile it for Vulkan: glslangValidator -V in place of -G",
+        )
+
+
+def _check_version(version: tuple[int, int], facts: DeviceFacts) -> None:
+    needed = _SPIRV_VERSIONS.get(version)
+    name = f"SPIR-V {version[0]}.{version[1]}"
+    if needed is None:
+        newest = f"{KNOWN_VERSION[0]}.{KNOWN_VERSION[1]}"
+        raise Unsupported("vulkan/version", f"is {name}: Vulkan takes up to {newest}")
+    if facts.api_version[:2] >= needed:
+        return
+    if version == (1, 4) and facts.has_extension(_SPIRV_1_4):
+        return
+    extension = f" or {_SPIRV_1_4}" if version == (1, 4) else ""
+    raise Unsupported(
+        "vulkan/version",
+        f"is {name}, which needs Vulkan {needed[0]}.{needed[1]}{extension}: {facts.device.name} has "
+        f"{facts.api_version[0]}.{facts.api_version[1]}",
+    )
+
+
+def _check_capability(number: int, facts: DeviceFacts) -> None:
+    if spirv.enumerant("Capability", number) is None:
+        raise Unsupported(
+            "spirv/unknown-capability",
+            f"asks for capability {number}, which this version of shaderstat does not know",
+        )
+    name = spirv.name("Capability", number)
+    alternatives = vulkan.capability_requirements(name)
+    if alternatives is None:
+        raise Unsupported("vulkan/feature-missing", f"asks for capability {name}, which Vulkan does not have")
+    if not alternatives or any(_is_met(one, facts) for one in alternatives):
+        return
+    raise Unsupported(
+        "vulkan/feature-missing",
+        f"asks for capability {name}: {facts.device.name} lacks {_or(alternatives)}",
+        hint=_hint(alternatives, facts),
+    )
+
+
+def _check_extension(name: str, facts: DeviceFacts) -> None:
+    alternatives = vulkan.extension_requirements(name)
+    if alternatives is None:
+        raise Unsupported("vulkan/extension-missing", f"uses {name}, which Vulkan does not have")
+    if not alternatives or any(_is_met(one, facts) for one in alternatives):
+        return
+    raise Unsupported(
+        "vulkan/extension-missing",
+        f"uses {name}: {facts.device.name} lacks {_or(alternatives)}",
+        hint=_hint(alternatives, facts),
+    )
+
+
+def _is_met(need: Requirement, facts: DeviceFacts) -> bool:
+    if need.version is not None:
+        return facts.api_version[:2] >= need.version
+    if need.extension:
+        return facts.has_extension(need.extension)
+    # Before the bit: RADV reports features of extensions that it does not list.
+    if need.requires and not any(_is_listed(name, facts) for name in need.requires):
+        return False
+    if need.value:
+        value = facts.property(need.struct, need.feature)
+        return value is not None and bool(value & need.bits)
+    return facts.has_feature(need.struct, need.feature)
+
+
+def _is_listed(name: str, facts: DeviceFacts) -> bool:
+    """Of ``VK_VERSION_1_2`` or ``VK_KHR_…``."""
+    if name.startswith("VK_VERSION_"):
+        major, minor = name.removeprefix("VK_VERSION_").split("_")
+        return facts.api_version[:2] >= (int(major), int(minor))
+    return facts.has_extension(name)
+
+
+def _or(alternatives: tuple[Requirement, ...]) -> str:
+    """What would do, each once, with the extension that brings it where there is but that."""
+    texts = []
+    for one in alternatives:
+        extensions = [name for name in one.requires if not name.startswith("VK_VERSION_")]
+        with_extension = f" ({extensions[0]})" if len(one.requires) == len(extensions) == 1 else ""
+        texts.append(f"{one}{with_extension}")
+    return " or ".join(dict.fromkeys(texts))
+
+
+def _hint(alternatives: tuple[Requirement, ...], facts: DeviceFacts) -> str | None:
+    """RADV kept ray tracing pipelines behind a switch at first."""
+    names = {name for one in alternatives for name in (one.extension, *one.requires)}
+    if facts.driver.id == _RADV and "VK_KHR_ray_tracing_pipeline" in names:
+        return "older versions of RADV have it with --env RADV_PERFTEST=rt"
+    return None
