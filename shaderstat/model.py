@@ -200,7 +200,7 @@ class ExecutableAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Durations:
-    """Nanoseconds. `pipeline` and `stages` are from VkPipelineCreationFeedback where valid; `wall` is the whole call."""
+    """Nanoseconds. `pipeline` and `stages` are VkPipelineCreationFeedback's where valid; `wall` is the whole call."""
 
     pipeline: int | None = None
     stages: Mapping[str, int] = field(default_factory=dict)

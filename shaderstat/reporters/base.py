@@ -1,0 +1,142 @@
+"""What every format has in common: how it is opened, what it is fed, what it leaves for standard error.
+
+output = create("table", sys.stdout.buffer, Options(view="stats", width=100, colour=True))
+for event in engine.run(request):
+    output.feed(event)
+output.close()
+for line in output.remarks(): …      # for standard error
+for line in output.unmatched(): …    # options that matched nothing: exit status 2
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import BinaryIO, Protocol
+
+from shaderstat.errors import ShaderstatError
+from shaderstat.model import Event, PipelineEvent, ResultEvent, TargetEvent
+from shaderstat.reporters.select import Selection, Selector
+
+# Format → "module:class". The class is called with a binary stream and `Options`.
+FORMATS: Mapping[str, str] = {
+    "table": "shaderstat.reporters.table:Table",
+    "json": "shaderstat.reporters.json:Json",
+    "jsonl": "shaderstat.reporters.jsonl:JsonLines",
+    "csv": "shaderstat.reporters.csv:Csv",
+    "csv-long": "shaderstat.reporters.csv_long:CsvLong",
+}
+
+# What a table may show; the other formats hold all of it, whatever the view.
+VIEWS = ("stats", "list", "ir")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to show it.
+
+    Attributes:
+        view: one of `VIEWS`.
+        verbosity: 1 adds the driver's own descriptions.
+        width: the terminal's columns; None off a terminal, where nothing is wrapped or left out.
+        colour: whether to write ANSI colours.
+        encoding: the stream's, for tables: what it can't hold is written in ASCII. Data formats are UTF-8, always.
+        selection: which part of the answer, in which order.
+    """
+
+    view: str = "stats"
+    verbosity: int = 0
+    width: int | None = None
+    colour: bool = False
+    encoding: str = "utf-8"
+    selection: Selection = field(default_factory=Selection)
+
+
+class Reporter(Protocol):
+    """A format. It is fed a run's events in order, and closed once, even when the run broke off.
+
+    Attributes:
+        by_row: whether it shows executables one by one, so that sorting may pull a pipeline's apart.
+        shows_synthetic: whether it always holds the executables that shaderstat made up, marked as such.
+    """
+
+    by_row: bool
+    shows_synthetic: bool
+
+    def feed(self, event: Event) -> None:
+        """Take the next event, and write what can be written."""
+
+    def close(self) -> None:
+        """Write the rest. The stream stays open."""
+
+    def remarks(self) -> Sequence[str]:
+        """Lines for standard error, after `close`: what was left out, and how to see it."""
+
+
+class Output:
+    """A format behind a selection: what the commands write to."""
+
+    def __init__(self, reporter: Reporter, selection: Selection) -> None:
+        self._reporter = reporter
+        self._selector = Selector(selection, keep_synthetic=reporter.shows_synthetic)
+        self._waiting: list[ResultEvent] = []
+        self._pipelines: dict[str, PipelineEvent] = {}
+
+    def feed(self, event: Event) -> None:
+        """Take the next event of a run."""
+        if isinstance(event, TargetEvent):
+            self._reporter.feed(TargetEvent(self._selector.target(event.target)))
+        elif isinstance(event, PipelineEvent):
+            # Held back until a result of it is shown: a pipeline that is selected away is not listed either.
+            self._pipelines[event.pipeline.id] = event
+        elif isinstance(event, ResultEvent):
+            kept = self._selector.choose(event)
+            if kept is None:
+                self._pipelines.pop(event.result.pipeline, None)
+            elif self._selector.sorts:
+                self._waiting.append(kept)
+            else:
+                self._pass_on(kept)
+        else:
+            self._flush()
+            self._reporter.feed(event)
+
+    def close(self) -> None:
+        """Write what is left. Needed after the last event, also of a run that broke off."""
+        self._flush()
+        self._reporter.close()
+
+    def remarks(self) -> Sequence[str]:
+        """Lines for standard error, after `close`."""
+        return self._reporter.remarks()
+
+    def unmatched(self) -> Sequence[str]:
+        """One line for each option of the selection that matched nothing in any answer."""
+        return self._selector.unmatched()
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for event in self._selector.order(waiting, by_row=self._reporter.by_row):
+            self._pass_on(event)
+
+    def _pass_on(self, event: ResultEvent) -> None:
+        pipeline = self._pipelines.pop(event.result.pipeline, None)
+        if pipeline is not None:
+            self._reporter.feed(pipeline)
+        self._reporter.feed(self._selector.narrow(event))
+
+
+def create(format: str, stream: BinaryIO, options: Options | None = None) -> Output:
+    """Open a format on a binary stream.
+
+    Raises:
+        ShaderstatError: no such format.
+    """
+    options = options or Options()
+    try:
+        module, name = FORMATS[format].split(":")
+    except KeyError:
+        raise ShaderstatError(f"no format is called {format!r}", hint=f"there are {', '.join(FORMATS)}") from None
+    reporter: Reporter = getattr(importlib.import_module(module), name)(stream, options)
+    return Output(reporter, options.selection)

@@ -1,0 +1,103 @@
+"""Text that a terminal or a table can show: what files and drivers say is hostile until it went through here."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from typing import BinaryIO
+
+# Select Graphic Rendition, ECMA-48 8.3.117.
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+# What we draw ourselves, for streams that can't hold it; one column each.
+_ASCII = str.maketrans({"·": "-", "×": "x", "—": "-", "–": "-", "─": "-", "→": ">", "←": "<", "↑": "^", "…": "~"})  # fmt: skip
+
+_NEVER_IN_TEXT = re.compile(r"[^\t\n -~]")
+
+
+def printable(text: str) -> str:
+    r"""`text` on one line, with everything that could steer a terminal shown as an escape.
+
+    Control characters (``\n``, ``\x1b``), directional and invisible ones (``\u202e``), unassigned and private ones,
+    and the bytes of a path that are no UTF-8 (``\xff``). The rest stays as it is.
+    """
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def printable_lines(text: str) -> list[str]:
+    """The lines of a longer text, each `printable`, with its tabs kept."""
+    if text.isascii() and not _NEVER_IN_TEXT.search(text):
+        return text.split("\n")
+    lines = text.replace("\r\n", "\n").split("\n")
+    return ["\t".join(printable(part) for part in line.split("\t")) for line in lines]
+
+
+def _escape(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that was no UTF-8 (PEP 383)
+        return f"\\x{code - 0xDC00:02x}"
+    if character in "\n\r\t":
+        return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def width(text: str) -> int:
+    """How many columns `text` takes: East Asian wide characters two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def left(text: str, columns: int) -> str:
+    """`text` padded on its right to so many columns."""
+    return text + " " * (columns - width(text))
+
+
+def right(text: str, columns: int) -> str:
+    """`text` padded on its left to so many columns."""
+    return " " * (columns - width(text)) + text
+
+
+def shorten(text: str, columns: int) -> str:
+    """The end of a name that is too long: ``…rrain/terrain``. Never for numbers."""
+    if width(text) <= columns:
+        return text
+    while text and width(text) > columns - 1:
+        text = text[1:]
+    return "…" + text
+
+
+def wrap(text: str, columns: int | None) -> list[str]:
+    """Prose broken into lines of so many columns; one line where there is no limit."""
+    if columns is None:
+        return [text]
+    return textwrap.wrap(text, max(columns, 20), break_long_words=False, break_on_hyphens=False) or [""]
+
+
+class Pen:
+    """Writes lines to a binary stream, coloured or not, in an encoding that may lack what we draw."""
+
+    def __init__(self, stream: BinaryIO, *, encoding: str = "utf-8", colour: bool = False) -> None:
+        self._stream = stream
+        self._encoding = encoding
+        self._colour = colour
+
+    def paint(self, text: str, style: str) -> str:
+        """`text` in a style, ``dim`` or ``bold red``; as it is where there is no colour."""
+        if not self._colour or not text.strip() or not style:
+            return text
+        codes = ";".join(_STYLES[word] for word in style.split())
+        return f"\x1b[{codes}m{text}\x1b[0m"
+
+    def line(self, text: str = "") -> None:
+        """Write one line, without blanks at its end."""
+        text = text.rstrip(" ") + "\n"
+        try:
+            data = text.encode(self._encoding)
+        except UnicodeEncodeError:
+            data = text.translate(_ASCII).encode(self._encoding, "backslashreplace")
+        self._stream.write(data)
