@@ -11,12 +11,15 @@ from typing import Any
 
 from shaderstat import wire
 from shaderstat.backends.base import Backend, DriverError, open_backend
-from shaderstat.child.prepare import Prepared, prepare
+from shaderstat.child.prepare import prepare
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
 from shaderstat.child.watchdog import Watchdog
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
 from shaderstat.model import Answer, Diagnostic, ExecutableAnswer, Failure, Job, Launch
+from shaderstat.pipeline import requirements
+from shaderstat.pipeline.stages import StageInput, blame
+from shaderstat.pipeline.synthesis import synthesise
 
 
 class Child:
@@ -65,16 +68,19 @@ class Child:
 
     def _answer(self, job: Job, backend: Backend, validator: Validator) -> Answer:
         """Prepare, validate, compile, query; whatever goes wrong becomes the answer's status."""
-        modules: tuple[Prepared, ...] = ()
+        stages: tuple[StageInput, ...] = ()
         remarks: list[Diagnostic] = []
         try:
             self._announce("prepare")
-            modules = prepare(job)
-            check_requirements(modules, backend.facts)
+            stages = prepare(job)
             if job.validate:
                 self._announce("validate")
-                validator.check(modules, remarks)
-            spec = synthesise(modules, backend.facts, job.options, remarks)
+                validator.check(stages, remarks)
+            for stage in stages:
+                with blame(stage.path):
+                    requirements.check(stage.reflection, backend.facts)
+            spec = synthesise(stages, backend.facts)
+            remarks += spec.remarks
             self._announce("compile")
             with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
                 self._announce("query")
@@ -82,15 +88,15 @@ class Child:
                 remarks += [Diagnostic("warning", code, message) for code, message in pipeline.diagnostics()]
                 durations, driver_ns = pipeline.durations, pipeline.driver_ns
         except InvalidSpirv as error:
-            return _refused("invalid", error, job, modules, remarks)
+            return _refused("invalid", error, job, stages, remarks)
         except Unsupported as error:
-            return _refused("unsupported", error, job, modules, remarks)
+            return _refused("unsupported", error, job, stages, remarks)
         except DriverError as error:
             remarks.append(Diagnostic("error", "driver/error", str(error)))
             failure = Failure(self._phase, "driver/error", vk_result=error.vk_result)
-            return Answer("failed", workgroup=_workgroup(modules), diagnostics=tuple(remarks), failure=failure)
+            return Answer("failed", workgroup=_workgroup(stages), diagnostics=tuple(remarks), failure=failure)
         marked = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in executables)
-        return Answer("ok", marked, _workgroup(modules), durations, tuple(remarks), driver_ns=driver_ns)
+        return Answer("ok", marked, _workgroup(stages), durations, tuple(remarks), driver_ns=driver_ns)
 
     # ── The stream ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -144,17 +150,17 @@ def _refused(
     status: str,
     error: InvalidSpirv | Unsupported,
     job: Job,
-    modules: Sequence[Prepared],
+    stages: Sequence[StageInput],
     remarks: list[Diagnostic],
 ) -> Answer:
     path = error.path or (job.modules[0].path if len(job.modules) == 1 else None)
     offset = error.offset if isinstance(error, InvalidSpirv) else None
     remarks.append(Diagnostic("error", error.code, error.message, error.hint, path, offset))
-    return Answer(status, workgroup=_workgroup(modules), diagnostics=tuple(remarks))
+    return Answer(status, workgroup=_workgroup(stages), diagnostics=tuple(remarks))
 
 
-def _workgroup(modules: Sequence[Prepared]) -> tuple[int, int, int] | None:
-    return next((one.entry.local_size for one in modules if one.entry.local_size is not None), None)
+def _workgroup(stages: Sequence[StageInput]) -> tuple[int, int, int] | None:
+    return next((one.entry.local_size for one in stages if one.entry.local_size is not None), None)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

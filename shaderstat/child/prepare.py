@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from shaderstat.errors import InvalidSpirv, Unsupported
+from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Job
-from shaderstat.spirv import reflect, words
-from shaderstat.spirv.facts import EntryPoint, Reflection
-from shaderstat.spirv.words import Words
+from shaderstat.pipeline.stages import StageInput, blame
+from shaderstat.spirv.facts import EntryPoint
+from shaderstat.spirv.reflect import reflect
+from shaderstat.spirv.words import load
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """One module of a job, read and understood."""
-
-    path: str
-    words: Words
-    reflection: Reflection
-    entry: EntryPoint
-
-
-def prepare(job: Job) -> tuple[Prepared, ...]:
+def prepare(job: Job) -> tuple[StageInput, ...]:
     """Read and reflect every module of a job.
 
     Raises:
         InvalidSpirv: broken words, or no such entry point.
         Unsupported: a foreign flavour of SPIR-V.
     """
-    prepared = []
+    stages = []
     for module in job.modules:
-        try:
-            loaded = words.load(module.data)
-            reflection = reflect.reflect(loaded)
+        with blame(module.path):
+            words = load(module.data)
+            reflection = reflect(words)
             entry = choose(reflection.entries, module.stage, module.entry_point)
-        except (InvalidSpirv, Unsupported) as error:
-            error.path = module.path
-            raise
-        prepared.append(Prepared(module.path, loaded, reflection, entry))
-    return tuple(prepared)
+            stages.append(StageInput(words.tobytes(), module.path, reflection, entry))
+    return tuple(stages)
 
 
 def choose(entries: Sequence[EntryPoint], stage: str, name: str) -> EntryPoint:

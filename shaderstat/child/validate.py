@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaderstat.backends.base import DeviceFacts
-from shaderstat.child.prepare import Prepared
 from shaderstat.child.spirv_tools import Options, SpirvTools
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Diagnostic
+from shaderstat.pipeline.stages import StageInput
 
 # Verdicts of this child, by the module's words: a vertex shader shared by a hundred pipelines is read once.
 _REMEMBERED = 256
@@ -24,14 +24,14 @@ class Validator:
         self._options = options(facts)
         self._verdicts: dict[bytes, Diagnostic | None] = {}
 
-    def check(self, modules: Sequence[Prepared], remarks: list[Diagnostic]) -> None:
+    def check(self, stages: Sequence[StageInput], remarks: list[Diagnostic]) -> None:
         """Validate every module of a pipeline; an old validator's refusal is added to `remarks`.
 
         Raises:
             InvalidSpirv: ``spirv/invalid`` with the validator's own words.
         """
-        for module in modules:
-            words = module.words.tobytes()
+        for stage in stages:
+            words = stage.words
             if words not in self._verdicts:
                 if len(self._verdicts) >= _REMEMBERED:
                     self._verdicts.clear()
@@ -41,11 +41,9 @@ class Validator:
                 continue
             if found.severity == "error":
                 error = InvalidSpirv(found.code, found.message, offset=found.offset, hint=found.hint)
-                error.path = module.path
+                error.path = stage.path
                 raise error
-            remarks.append(
-                Diagnostic(found.severity, found.code, found.message, found.hint, module.path, found.offset)
-            )
+            remarks.append(Diagnostic(found.severity, found.code, found.message, found.hint, stage.path, found.offset))
 
     def _verdict(self, words: bytes) -> Diagnostic | None:
         verdict = self._tools.validate(words, self._environment, self._options)
