@@ -73,12 +73,13 @@ class Child:
         try:
             self._announce("prepare")
             stages = prepare(job)
+            for stage in stages:
+                # Before the validator, which calls a capability that Vulkan's core lacks an error of the module.
+                with blame(stage.path):
+                    requirements.check(stage.reflection, stage.entry, backend.facts)
             if job.validate:
                 self._announce("validate")
                 validator.check(stages, remarks)
-            for stage in stages:
-                with blame(stage.path):
-                    requirements.check(stage.reflection, backend.facts)
             spec = synthesise(stages, backend.facts)
             remarks += spec.remarks
             self._announce("compile")
