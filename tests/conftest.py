@@ -1,8 +1,8 @@
 """What every test stands on: a clean environment, the command line as a process, and the driver or a reason without it.
 
 Tests marked ``driver`` ask RADV's null device (``RADV_FORCE_FAMILY``): a real compiler that needs no GPU. Where it is
-missing they are skipped with a reason; ``SHADERSTAT_REQUIRE_DRIVER=1`` makes them fail instead, so that an automatic run
-can't pass by not looking. ``layer`` wants gcc and the Vulkan headers as well.
+missing they are skipped with a reason; ``SHADERSTAT_REQUIRE_DRIVER=1`` makes them fail instead, so that an automatic
+run can't pass by not looking. ``layer`` wants gcc and the Vulkan headers as well.
 """
 
 from __future__ import annotations

@@ -1,0 +1,203 @@
+"""The house's import table, held statically here and by running in `tests/child`: rooms know their neighbours only by
+plain data, and the kit runs where nothing else is installed."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from shaderstat.pool.child import kit_path
+from tests.conftest import ROOT, Run
+
+PACKAGE = ROOT / "shaderstat"
+
+# The part that is shipped to where a compiler runs: standard library, and `vulkan` in one room.
+KIT = ("model", "errors", "wire", "registry", "spirv", "pipeline", "backends", "child")
+
+# Room → (rooms of this package, packages of others). A room may always import itself and the standard library.
+TABLE: dict[str, tuple[set[str], set[str]]] = {
+    "model": (set(), set()),
+    "errors": (set(), set()),
+    "_version": (set(), set()),
+    "schemas": (set(), set()),
+    "wire": ({"model", "errors"}, set()),
+    "registry": ({"model", "errors"}, set()),
+    "spirv": ({"model", "errors", "registry"}, set()),
+    "pipeline": ({"model", "errors", "registry", "spirv"}, set()),
+    "backends": ({"model", "errors", "registry", "spirv", "pipeline"}, set()),
+    "backends.vulkan": ({"model", "errors", "registry", "spirv", "pipeline", "backends"}, {"vulkan", "_cffi_backend"}),
+    "child": ({"model", "errors", "wire", "registry", "spirv", "pipeline", "backends"}, set()),
+    "inputs": ({"model", "errors", "registry", "spirv"}, set()),
+    "config": ({"model", "errors", "registry", "spirv"}, {"yaml"}),
+    "dictionary": ({"model", "errors", "registry", "spirv"}, {"yaml"}),
+    "representations": ({"model"}, set()),
+    "annotate": ({"model", "dictionary", "representations"}, set()),
+    "pool": ({"model", "errors", "wire"}, set()),
+    "targets": ({"model", "errors", "pool"}, set()),
+    "engine": (
+        {"_version", "model", "errors", "wire", "pipeline", "inputs", "config", "annotate", "pool", "targets"},
+        set(),
+    ),
+    "reporters": ({"model", "errors"}, {"rich", "msgspec"}),
+    "api": ({"model", "errors", "engine"}, set()),
+    "cli": ({"_version", "model", "errors", "engine", "reporters"}, {"click", "platformdirs"}),
+    "__init__": ({"_version", "api", "model", "errors"}, set()),
+    "__main__": ({"cli"}, set()),
+}
+# Names for annotations alone, gone when the program runs: what a device tells is part of a backend's contract.
+TYPES_ONLY = {("pipeline", "shaderstat.backends.base")}
+# Of `spirv`, what the host side may use: reading words without understanding them.
+SCAN = {"shaderstat.spirv.scan", "shaderstat.spirv.words", "shaderstat.spirv.facts"}
+
+
+def room_of(module: str) -> str:
+    """The table's row for ``shaderstat.x.y``."""
+    parts = module.split(".")[1:]
+    if parts[:2] == ["backends", "vulkan"]:
+        return "backends.vulkan"
+    return parts[0] if parts else "__init__"
+
+
+def imports_of(path: Path) -> Iterator[tuple[str, bool]]:
+    """Every module that a file imports, anywhere in it, and whether for type checkers alone. What is taken from a
+    package of ours counts as the module that it is, where it is one."""
+    tree = ast.parse(path.read_bytes())
+    guards = [node for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    guarded = {inner for guard in guards for node in guard.body for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node in guarded) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                inner = ROOT.joinpath(*source.split("."), alias.name)
+                is_module = inner.is_dir() or inner.with_suffix(".py").is_file()
+                yield f"{source}.{alias.name}" if is_module else source, node in guarded
+
+
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(PACKAGE)) for path in FILES])
+def test_each_room_imports_what_the_table_allows(path: Path) -> None:
+    module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    room = room_of(module)
+    rooms, packages = TABLE[room]
+    for name, is_for_types in imports_of(path):
+        top = name.split(".")[0]
+        if is_for_types and (room, name) in TYPES_ONLY:
+            continue
+        if top == "shaderstat":
+            other = room_of(name)
+            assert other.split(".")[0] in {room, *rooms}, f"{module} imports {name}"
+            if room in ("inputs", "config", "dictionary") and other == "spirv":
+                assert name in SCAN, f"{module} imports {name}: the host side scans, it doesn't parse"
+        elif top not in sys.stdlib_module_names:
+            assert top in packages, f"{module} imports {name}"
+
+
+def test_the_table_has_no_row_too_many() -> None:
+    rooms = {
+        room_of(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")) for path in FILES
+    }
+    assert set(TABLE) == rooms
+
+
+def test_help_loads_click_and_the_command_line_alone(shaderstat: Run) -> None:
+    code = (
+        "import sys\nbefore = set(sys.modules)\nfrom shaderstat.cli import run\n"
+        "try:\n    run(['--help'])\nexcept SystemExit:\n    pass\n"
+        "print(*sorted(set(sys.modules) - before), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = done.stderr.split()
+    others = {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) - {"shaderstat"}
+    assert others == {"click"}
+    ours = {room_of(name) for name in loaded if name.startswith("shaderstat")}
+    assert ours <= {"__init__", "cli", "_version"}, ours
+
+
+# Does a job in a child that finds nothing but the kit, then looks at what it has loaded.
+JOB = """
+import os, sys
+sys.path[:0] = sys.argv[2:]
+from shaderstat import wire
+from shaderstat.child import loop
+from shaderstat.model import Job, JobModule, Launch
+
+backend, sample = sys.argv[1].split("=")
+environment = {"device": 0}
+data = open(sample, "rb").read()
+launch = {**wire.launch_to_plain(Launch(backend, backend, "host")), "timeout_s": 30.0}
+job = Job("compute", (JobModule("x.comp.spv", data, "compute", "main"),), representations=True, timeout_s=30.0)
+into, feed = os.pipe()
+drain, out = os.pipe()
+os.write(feed, wire.frame(wire.LAUNCH, launch) + wire.job_frame(job))
+real_exit, frames = os._exit, wire.FrameReader()
+
+def look(status):
+    frames.feed(os.read(drain, 1 << 20))
+    answers = [header for kind, header, _ in iter(frames.next, None) if kind == wire.ANSWER]
+    print(answers[0]["status"])
+    print(*sorted(sys.modules))
+    sys.stdout.flush()
+    real_exit(status)
+
+os._exit = look
+os.close(feed)
+loop.Child(into, out).run()
+"""
+
+
+def run_child(kit: Path, backend: str, sample: Path) -> tuple[str, set[str]]:
+    """Run one job with the kit alone on the path: its status, and the top-level modules of others that were loaded."""
+    others = [folder for folder in kit_path() if Path(folder) != ROOT]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", JOB, f"{backend}={sample}", str(kit), *others],
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    status, modules = done.stdout.splitlines()[-2:]
+    names = set(modules.split())
+    ours = {room_of(name) for name in names if name.startswith("shaderstat")}
+    assert ours <= {"__init__", "backends.vulkan", *KIT}, ours
+    foreign = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"shaderstat", "__main__"}
+    return status, foreign
+
+
+@pytest.fixture
+def kit(tmp_path: Path) -> Path:
+    """The kit's rooms and nothing of the host side, in a folder of its own."""
+    house = tmp_path / "kit" / "shaderstat"
+    house.mkdir(parents=True)
+    shutil.copy(PACKAGE / "__init__.py", house)
+    for room in KIT:
+        if (PACKAGE / room).is_dir():
+            shutil.copytree(PACKAGE / room, house / room, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(PACKAGE / f"{room}.py", house)
+    return house.parent
+
+
+def test_a_mock_child_needs_the_kit_alone(kit: Path, samples: Path) -> None:
+    status, foreign = run_child(kit, "mock", samples / "scale.comp.spv")
+    assert status == "ok"
+    assert foreign == set()
+
+
+@pytest.mark.driver
+def test_a_vulkan_child_needs_the_kit_vulkan_and_the_backend_of_cffi(
+    kit: Path, samples: Path, radv_manifest: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RADV_FORCE_FAMILY", "navi21")
+    monkeypatch.setenv("VK_DRIVER_FILES", str(radv_manifest))
+    status, foreign = run_child(kit, "vulkan", samples / "scale.comp.spv")
+    assert status == "ok"
+    assert foreign == {"vulkan", "_cffi_backend"}
