@@ -23,6 +23,7 @@ from shaderstat.model import (
     Statistic,
     StatisticAnswer,
     StatisticInfo,
+    merge,
     numbered,
     stage_names,
 )
@@ -47,28 +48,20 @@ class StatisticTable:
 
     def __init__(self) -> None:
         self._infos: dict[tuple[str, str, int], StatisticInfo] = {}
+        self._order: list[tuple[str, str, int]] = []
 
     def add(self, infos: Iterable[StatisticInfo]) -> bool:
         """Take in one executable's statistics, in its order. Returns whether any was new."""
         infos = tuple(infos)
-        keys = numbered(infos)
-        if all(key in self._infos for key in keys):
-            return False
-        order = list(self._infos)
-        place = 0
-        for key, info in zip(keys, infos, strict=True):
-            if key in self._infos:
-                place = order.index(key) + 1
-            else:
-                self._infos[key] = info
-                order.insert(place, key)
-                place += 1
-        self._infos = {key: self._infos[key] for key in order}
-        return True
+        new = {key: info for key, info in zip(numbered(infos), infos, strict=True) if key not in self._infos}
+        if new:
+            self._infos.update(new)
+            merge(self._order, numbered(infos))
+        return bool(new)
 
     @property
     def infos(self) -> tuple[StatisticInfo, ...]:
-        return tuple(self._infos.values())
+        return tuple(self._infos[key] for key in self._order)
 
 
 class Annotator:

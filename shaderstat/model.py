@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 REPORT_VERSION = 1
+
+Key = TypeVar("Key")
 
 # Statuses of a result, from best to worst. The order is that of the summary line.
 STATUSES = ("ok", "skipped", "invalid", "unsupported", "failed", "crashed", "timeout")
@@ -311,6 +313,16 @@ def numbered(statistics: Iterable[Statistic | StatisticInfo]) -> list[tuple[str,
         seen[pair] = nth = seen.get(pair, -1) + 1
         keys.append((*pair, nth))
     return keys
+
+
+def merge(order: list[Key], keys: Iterable[Key]) -> None:
+    """Put the `keys` that are new into `order`, each behind the one it followed, so that lists which each lack some
+    become one that reads like all of them."""
+    place = 0
+    for key in keys:
+        if key not in order:
+            order.insert(place, key)
+        place = order.index(key) + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""One module per format, with the format's stem; all of them are fed the same events. See `shaderstat.reporters.base`."""
+"""One module per format, with the format's stem; all are fed the same events. Start at `shaderstat.reporters.base`."""

@@ -1,0 +1,69 @@
+"""What both kinds of CSV write into a cell, and the columns that both begin with."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from shaderstat.model import Executable, Pipeline, Result, Statistic
+from shaderstat.reporters.text import printable
+
+# A spreadsheet takes a cell that begins so for a formula (CWE-1236), full-width forms included.
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
+
+
+def text(value: str) -> str:
+    """Text from files and drivers: on one line, and never a formula (a ``'`` goes before what looks like one)."""
+    value = printable(value)
+    return "'" + value if value.startswith(_FORMULA) else value
+
+
+def number(value: int | float | None) -> str:
+    """All digits of a number; empty for None."""
+    return "" if value is None else repr(value)
+
+
+def variant(pipeline: Pipeline | None) -> str:
+    """A pipeline's specialization: ``0=16 1=4``."""
+    return text(" ".join(f"{name}={value}" for name, value in pipeline.variant.items())) if pipeline else ""
+
+
+def pipeline_cells(result: Result, pipeline: Pipeline | None) -> list[str]:
+    """pipeline, variant, target."""
+    name = pipeline.name if pipeline else result.pipeline
+    return [text(name), variant(pipeline), text(result.target or "")]
+
+
+def executable_cells(executable: Executable | None) -> list[str]:
+    """executable_index, executable, stages, subgroup_size."""
+    if executable is None:
+        return [""] * 4
+    return [
+        str(executable.index),
+        text(executable.name),
+        text("+".join(executable.stages)),
+        number(executable.subgroup_size),
+    ]
+
+
+def statistic_cell(statistic: Statistic | None, role: str) -> str:
+    """A number with all its digits; the text of a hash and of what is no number; empty for what was not reported."""
+    if statistic is None:
+        return ""
+    if role == "identity" or statistic.value is None:
+        return text(statistic.text or "") if role == "identity" else statistic.text or ""
+    return number(statistic.value)
+
+
+class Rows:
+    """Writes CSV records (RFC 4180, but with a plain newline) in UTF-8 to a binary stream."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def write(self, records: Iterable[Iterable[str]]) -> None:
+        buffer = io.StringIO(newline="")
+        csv.writer(buffer, lineterminator="\n").writerows(records)
+        self._stream.write(buffer.getvalue().encode("utf-8"))

@@ -1,0 +1,82 @@
+"""The long table, as data frames and databases like it: one row a statistic, written as it comes.
+
+``value`` is a number or empty; ``text`` holds hashes and the exact form of what a double can't. A pipeline without
+executables has one row without a statistic, its status in ``text``; an executable without statistics likewise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import BinaryIO
+
+from shaderstat.model import Event, PipelineEvent, ResultEvent, RunEvent, TargetEvent
+from shaderstat.reporters import _cells
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.select import Infos, index, joined
+
+COLUMNS = (
+    "pipeline",
+    "variant",
+    "target",
+    "executable_index",
+    "executable",
+    "stages",
+    "subgroup_size",
+    "statistic",
+    "key",
+    "format",
+    "value",
+    "text",
+    "unit",
+)
+
+
+class CsvLong:
+    """Writes each result at once."""
+
+    by_row = True
+    shows_synthetic = False
+
+    def __init__(self, stream: BinaryIO, options: Options) -> None:
+        self._rows = _cells.Rows(stream)
+        self._infos: dict[str | None, Infos] = {}
+        self._pipelines: dict[str, PipelineEvent] = {}
+
+    def feed(self, event: Event) -> None:
+        if isinstance(event, RunEvent):
+            self._rows.write([COLUMNS])
+        elif isinstance(event, TargetEvent):
+            self._infos[event.target.id] = index(event.target.statistics)
+        elif isinstance(event, PipelineEvent):
+            self._pipelines[event.pipeline.id] = event
+        elif isinstance(event, ResultEvent):
+            self._rows.write(self._records(event))
+
+    def close(self) -> None:
+        """Everything is written."""
+
+    def remarks(self) -> Sequence[str]:
+        return ()
+
+    def _records(self, event: ResultEvent) -> Iterator[list[str]]:
+        result = event.result
+        known = self._pipelines.get(result.pipeline)
+        first = _cells.pipeline_cells(result, known.pipeline if known else None)
+        if not result.executables:
+            yield [*first, *_cells.executable_cells(None), "", "", "", "", _cells.text(result.status), ""]
+        for executable in result.executables:
+            second = [*first, *_cells.executable_cells(executable)]
+            if not executable.statistics:
+                yield [*second, "", "", "", "", "", ""]
+            for each, info in joined(executable, self._infos.get(result.target, {})):
+                # A hash is no quantity: an empty value keeps it out of every sum.
+                value = None if info.role == "identity" else each.value
+                yield [
+                    *second,
+                    _cells.text(each.name),
+                    info.key or "",
+                    each.format,
+                    _cells.number(value),
+                    each.text or "",
+                    info.unit or "",
+                ]
