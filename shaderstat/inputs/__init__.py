@@ -19,9 +19,10 @@ def find(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None)
 
     Args:
         paths: files, folders, globs, or ``-``.
-        stdin: the bytes that ``-`` stands for.
+        stdin: the bytes that ``-`` stands for; None to read them from standard input.
 
     Raises:
-        ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing.
+        ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing,
+            no standard input to read.
     """
     return make_candidates(find_files(paths, stdin=stdin))

@@ -9,6 +9,7 @@ a pair are none); otherwise each stands alone, and a diagnostic says why.
 from __future__ import annotations
 
 import os
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +20,7 @@ from shaderstat.inputs.files import File, Source, read
 from shaderstat.model import STAGE_BITS, Diagnostic
 from shaderstat.spirv.facts import Scan, ScannedEntry
 from shaderstat.spirv.scan import scan
+from shaderstat.spirv.words import text_hint
 
 # glslang's stage suffixes, which shaderc, the Vulkan samples and everybody after them use.
 STAGE_SUFFIXES = frozenset(
@@ -223,18 +225,15 @@ def _gate(candidate: Candidate) -> Candidate:
 
 def _read(file: File) -> tuple[list[_Unit], Candidate | None]:
     """The entry points of a file, and what there is to say of the file itself, if anything."""
-    source: Source | None = None
+    source, data = None, b""
     try:
         if file.problem is not None:
             return [], _no_pipeline(InputModule(file.path), "invalid", file.problem)
         source, data = read(file)
         facts = scan(data)
     except InvalidSpirv as error:
-        hint = error.hint.replace("FILE", file.path) if error.hint else None
-        problem = Diagnostic("error", error.code, error.message, hint, offset=error.offset)
-        return [], _no_pipeline(
-            InputModule(file.path, source.sha256 if source else "", source=source), "invalid", problem
-        )
+        module = InputModule(file.path, source.sha256 if source else "", source=source)
+        return [], _no_pipeline(module, "invalid", _refusal(error, file.path, data))
     module = InputModule(
         file.path,
         source.sha256,
@@ -251,6 +250,18 @@ def _read(file: File) -> tuple[list[_Unit], Candidate | None]:
     if len(kept) == len(facts.entries):
         return units, None
     return units, _no_pipeline(module, "unsupported", _left_out(facts, known, kept))
+
+
+def _refusal(error: InvalidSpirv, path: str, data: bytes) -> Diagnostic:
+    """What the scan says, with the file's name in the command that would help."""
+    message, hint = error.message, error.hint
+    if error.code == "spirv/text":
+        hint = text_hint(data, shlex.quote(path))
+        if "spirv-as" in hint:
+            message = "is SPIR-V assembly, a text, not SPIR-V"
+        elif b"#version" in data[:4096]:
+            message = "is GLSL text, not SPIR-V"
+    return Diagnostic("error", error.code, message, hint, offset=error.offset)
 
 
 def _nothing_to_compile(facts: Scan) -> tuple[str, Diagnostic] | None:

@@ -14,6 +14,7 @@ import hashlib
 import os
 import shlex
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -88,6 +89,9 @@ def read(file: File) -> tuple[Source, bytes]:
 def find_files(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[File]:
     """Expand `paths`, in their order; what a folder or a glob holds is sorted. A file that is met twice stands once.
 
+    Args:
+        stdin: the bytes that ``-`` stands for; None to read them from standard input.
+
     Raises:
         ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing.
     """
@@ -103,7 +107,7 @@ def find_files(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None =
 
 def _expand(path: str, shared: str, stdin: bytes | None) -> Iterator[File]:
     if path == STDIN:
-        yield File("stdin", "stdin", STDIN, STDIN, held=stdin if stdin is not None else b"")
+        yield File("stdin", "stdin", STDIN, STDIN, held=_read_stdin() if stdin is None else stdin)
         return
     try:
         mode = os.stat(path).st_mode
@@ -247,6 +251,25 @@ def _shared_folder(paths: list[str]) -> str:
 def _file(location: str, name: str, problem: Diagnostic | None = None) -> File:
     folder = os.path.dirname(os.path.abspath(location))
     return File(_unicode(location), _unicode(name).replace(os.sep, "/"), folder, location, problem=problem)
+
+
+def _read_stdin() -> bytes:
+    """All of standard input, no more than is needed to see that it is too much.
+
+    Raises:
+        ShaderstatError: there is none, or it is a terminal.
+    """
+    if sys.stdin is None or sys.stdin.closed:
+        raise ShaderstatError("standard input is closed")
+    if sys.stdin.isatty():
+        raise ShaderstatError(
+            "standard input is a terminal: there is no module to read",
+            hint="glslangValidator -V blur.comp -o /dev/stdout --quiet | shaderstat -",
+        )
+    try:
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ShaderstatError(f"standard input can't be read: {error.strerror or error}") from None
 
 
 def _is_descriptor(path: str) -> bool:
