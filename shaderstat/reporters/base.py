@@ -42,6 +42,7 @@ class Options:
         width: the terminal's columns; None off a terminal, where nothing is wrapped or left out.
         colour: whether to write ANSI colours.
         encoding: the stream's, for tables: what it can't hold is written in ASCII. Data formats are UTF-8, always.
+        raw: never set targets side by side by key; each stands for itself with the driver's names.
         selection: which part of the answer, in which order.
     """
 
@@ -50,6 +51,7 @@ class Options:
     width: int | None = None
     colour: bool = False
     encoding: str = "utf-8"
+    raw: bool = False
     selection: Selection = field(default_factory=Selection)
 
 
@@ -92,11 +94,9 @@ class Output:
             self._pipelines[event.pipeline.id] = event
         elif isinstance(event, ResultEvent):
             kept = self._selector.choose(event)
-            if kept is None:
-                self._pipelines.pop(event.result.pipeline, None)
-            elif self._selector.sorts:
+            if kept is not None and self._selector.sorts:
                 self._waiting.append(kept)
-            else:
+            elif kept is not None:
                 self._pass_on(kept)
         else:
             self._flush()

@@ -1,0 +1,183 @@
+"""One pipeline on several targets: columns are targets, rows the keys that their drivers share.
+
+Each cell is the driver's own number with its unit. Units differ between drivers, so nothing is summed or ranked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaderstat.model import Executable, Result, Statistic, StatisticInfo, Target
+from shaderstat.reporters._gathered import (
+    MISSING,
+    Gathered,
+    cell,
+    driver_words,
+    is_spill,
+    pipeline_words,
+    reason,
+    status_style,
+)
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.select import joined
+from shaderstat.reporters.text import Pen, left, printable, right, width
+
+# The order of rows; keys that are not here follow in the drivers' order.
+KEYS = (
+    "registers",
+    "registers_scalar",
+    "registers_half",
+    "spills",
+    "fills",
+    "scratch_bytes",
+    "shared_bytes",
+    "code_size",
+    "instructions",
+    "cycles",
+    "occupancy",
+)
+
+# Units as a cell has room for; what stands with its key or label needs none.
+_UNITS = {
+    "bytes": "B",
+    "bytes/workgroup": "B",
+    "bytes/subgroup": "B/subgroup",
+    "bytes/thread": "B/thread",
+    "instructions": "",
+    "registers": "",
+    "registers/thread": "",
+    "registers/subgroup": "",
+    "vec4 registers": "vec4",
+    "16-bit registers": "× 16 b",
+}
+
+Pairs = list[tuple[Statistic, StatisticInfo]]
+
+
+def fits(gathered: Gathered) -> bool:
+    """Whether there is one pipeline, on several targets, whose executables pair by their stages."""
+    good = [result for result in gathered.results if result.executables]
+    return (
+        len({result.pipeline for result in gathered.results}) == 1
+        and len({result.target for result in good}) == len(good) > 1
+        and all(len({each.stages for each in result.executables}) == len(result.executables) for result in good)
+    )
+
+
+def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
+    """Write the table. Returns what it can't tell, and the targets that do not fit."""
+    good = [result for result in gathered.results if result.executables]
+    pipeline = gathered.pipelines.get(good[0].pipeline)
+    name = printable(pipeline.name if pipeline else good[0].pipeline)
+    words = pipeline_words(pipeline) if pipeline else ""
+    pen.line(pen.paint(name, "bold") + (f" · {words}" if words else ""))
+
+    sections = _sections(gathered, good)
+    heads = [_head(gathered.targets.get(result.target or ""), result) for result in good]
+    names = [label for _, rows in sections for label, _, _ in rows]
+    first = max(map(width, names), default=0)
+    widths = [
+        max(width(text) for text in (*heads[i], *(cells[i] for _, rows in sections for _, cells, _ in rows)))
+        for i in range(len(good))
+    ]
+    shown = _fitting(widths, first, options)
+
+    pen.line()
+    for place in range(max(map(len, heads))):
+        texts = [right(heads[i][place] if place < len(heads[i]) else "", widths[i]) for i in shown]
+        pen.line(" " * (first + 2) + "".join(f"   {pen.paint(text, 'dim' if place else 'cyan')}" for text in texts))
+    for stages, rows in sections:
+        if len(sections) > 1:
+            pen.line()
+            pen.line("  " + pen.paint("+".join(stages) or "(no stage)", "bold"))
+        for label, cells, spills in rows:
+            painted = [pen.paint(right(cells[i], widths[i]), "red" if spills[i] else "") for i in shown]
+            pen.line(f"  {left(label, first)}" + "".join(f"   {text}" for text in painted))
+    for result in gathered.results:
+        if not result.executables:
+            pen.line()
+            status = pen.paint(printable(result.status), status_style(result.status))
+            pen.line(f"  {printable(result.target or '')}  {status}  {reason(result)}")
+
+    remarks = []
+    left_out = [printable(good[i].target or "") for i in range(len(good)) if i not in shown]
+    if left_out:
+        remarks.append("no room for: " + " · ".join(left_out))
+    remarks.append(
+        f"{MISSING} not reported by that driver.  Units differ: compare along time, not across.  Every name: --raw"
+    )
+    return remarks
+
+
+def _head(target: Target | None, result: Result) -> list[str]:
+    """What stands above a column: the target, its device, its driver."""
+    if target is None:
+        return [printable(result.target or "")]
+    device = [] if target.source == "mock" else [printable(target.device.name)]
+    return [printable(target.id), *device, driver_words(target).removeprefix(f"{printable(target.device.name)}, ")]
+
+
+def _sections(
+    gathered: Gathered, good: Sequence[Result]
+) -> list[tuple[tuple[str, ...], list[tuple[str, list[str], list[bool]]]]]:
+    """For each set of stages: rows of (label, a cell for each target, whether it spills)."""
+    order: dict[tuple[str, ...], None] = {each.stages: None for result in good for each in result.executables}
+    sections = []
+    for stages in order:
+        executables = [next((each for each in result.executables if each.stages == stages), None) for result in good]
+        pairs = [
+            joined(executable, gathered.infos(result.target)) if executable else []
+            for executable, result in zip(executables, good, strict=True)
+        ]
+        sections.append((stages, [_subgroups(executables), *(_row(key, pairs) for key in _keys(pairs))]))
+    return sections
+
+
+def _subgroups(executables: Sequence[Executable | None]) -> tuple[str, list[str], list[bool]]:
+    sizes = [str(each.subgroup_size or MISSING) if each else MISSING for each in executables]
+    return "subgroup", sizes, [False] * len(sizes)
+
+
+def _keys(columns: Sequence[Pairs]) -> list[str]:
+    found = {info.key: None for pairs in columns for _, info in pairs if info.key and info.role != "identity"}
+    return [*(key for key in KEYS if key in found), *(key for key in found if key not in KEYS)]
+
+
+def _row(key: str, columns: Sequence[Pairs]) -> tuple[str, list[str], list[bool]]:
+    picked = [_pick(key, pairs) for pairs in columns]
+    more = any(info.better == "more" for pairs in picked for _, info in pairs)
+    label = key.removesuffix("_bytes").replace("_", " ") + (" ↑" if more else "")
+    return label, [_cell(pairs) for pairs in picked], [any(is_spill(*pair) for pair in pairs) for pairs in picked]
+
+
+def _pick(key: str, pairs: Pairs) -> Pairs:
+    """The statistics that judge by a key, or the first that has it."""
+    of_key = [pair for pair in pairs if pair[1].key == key]
+    return [pair for pair in of_key if pair[1].role == "trigger"] or of_key[:1]
+
+
+def _cell(pairs: Pairs) -> str:
+    """``24 VGPRs``, ``616 B``, ``0 + 12`` where two statistics judge by the key."""
+    if not pairs:
+        return MISSING
+    value = " + ".join(cell(statistic, info) for statistic, info in pairs)
+    info = pairs[0][1]
+    if info.key in ("spills", "fills"):
+        return value
+    unit = _UNITS.get(info.unit or "", info.unit or "")
+    if not unit and info.key in ("registers", "registers_scalar", "registers_half"):
+        unit = info.label or ""
+    return printable(f"{value} {unit}".rstrip())
+
+
+def _fitting(widths: Sequence[int], first: int, options: Options) -> list[int]:
+    """The columns that fit; one at least."""
+    if options.width is None:
+        return list(range(len(widths)))
+    shown: list[int] = []
+    room = options.width - first - 2
+    for place, each in enumerate(widths):
+        if not shown or each + 3 <= room:
+            shown.append(place)
+            room -= each + 3
+    return shown

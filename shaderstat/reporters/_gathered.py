@@ -1,0 +1,139 @@
+"""A run's events gathered for a table, and the words that every table says of targets, pipelines and results."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shaderstat.model import (
+    Event,
+    Executable,
+    Pipeline,
+    PipelineEvent,
+    Result,
+    ResultEvent,
+    Statistic,
+    StatisticInfo,
+    Target,
+    TargetEvent,
+)
+from shaderstat.reporters.select import Infos, index
+from shaderstat.reporters.text import printable
+
+# How people call drivers, by VkDriverId, where the driver's own name is another.
+_DRIVERS: Mapping[int, str] = {3: "RADV", 6: "ANV", 18: "Turnip", 24: "NVK", 26: "Honeykrisp"}
+
+_STATUS_STYLES = {"ok": "", "skipped": "dim", "unsupported": "yellow"}
+
+MISSING = "·"
+
+
+class Gathered:
+    """Targets and pipelines by id, results in order."""
+
+    def __init__(self) -> None:
+        self.targets: dict[str, Target] = {}
+        self.pipelines: dict[str, Pipeline] = {}
+        self.results: list[Result] = []
+
+    def feed(self, event: Event) -> None:
+        if isinstance(event, TargetEvent):
+            self.targets[event.target.id] = event.target
+        elif isinstance(event, PipelineEvent):
+            self.pipelines[event.pipeline.id] = event.pipeline
+        elif isinstance(event, ResultEvent):
+            self.results.append(event.result)
+
+    def infos(self, target: str | None) -> Infos:
+        known = self.targets.get(target) if target is not None else None
+        return index(known.statistics) if known else {}
+
+    def name(self, result: Result) -> str:
+        """A pipeline's name and variant, printable."""
+        pipeline = self.pipelines.get(result.pipeline)
+        if pipeline is None:
+            return printable(result.pipeline)
+        variant = "".join(f" {name}={value}" for name, value in pipeline.variant.items())
+        return printable(pipeline.name + variant)
+
+    def by_target(self) -> list[tuple[Target | None, list[Result]]]:
+        """Results by target, in the targets' order; those of no target stand with the first."""
+        groups: dict[str | None, list[Result]] = {name: [] for name in self.targets} or {None: []}
+        first = next(iter(groups))
+        for result in self.results:
+            groups.setdefault(first if result.target is None else result.target, []).append(result)
+        return [(self.targets.get(name or ""), results) for name, results in groups.items() if results]
+
+
+def driver_words(target: Target) -> str:
+    """``RADV, Mesa 22.3.6, null device``; with the device's name where the target's does not tell it."""
+    driver = target.driver
+    words = [_DRIVERS.get(driver.id, driver.name), driver.info or driver.version]
+    if target.source != "host":
+        words.append(target.source.replace("-", " "))
+    if target.source not in ("null-device", "mock"):
+        words.insert(0, target.device.name)
+    return printable(", ".join(word for word in dict.fromkeys(words) if word))
+
+
+def pipeline_words(pipeline: Pipeline) -> str:
+    """What stands behind a pipeline's name: ``compute · workgroup 16×16×1``."""
+    words = [pipeline.kind.replace("_", " ")] if pipeline.kind else []
+    if pipeline.workgroup:
+        words.append("workgroup " + "×".join(str(size) for size in pipeline.workgroup))
+    words += [f"{name}={value}" for name, value in pipeline.variant.items()]
+    return printable(" · ".join(words))
+
+
+def status_style(status: str) -> str:
+    """The style of a status word."""
+    return _STATUS_STYLES.get(status, "red")
+
+
+def reason(result: Result) -> str:
+    """Why there are no numbers: the diagnostics' own words, or what befell the child."""
+    said = [each for each in result.diagnostics if each.severity == "error"] or list(result.diagnostics)
+    parts: list[str] = []
+    failure = result.failure
+    if failure is not None:
+        if failure.limit_s is not None:
+            parts.append(f"over {failure.limit_s:g} s in {failure.phase}")
+        elif failure.signal or failure.vk_result:
+            parts.append(f"{failure.signal or failure.vk_result} in {failure.phase}")
+        elif failure.exit_code is not None:
+            parts.append(f"exit status {failure.exit_code} in {failure.phase}")
+        else:
+            parts.append(f"{failure.code} in {failure.phase}")
+    parts += [": ".join(part for part in (each.message, each.hint) if part) for each in said[:1]]
+    return printable(" · ".join(parts))
+
+
+def stages(executable: Executable) -> str:
+    """``vertex+geometry``."""
+    return "+".join(executable.stages)
+
+
+def executable_words(executables: tuple[Executable, ...], executable: Executable) -> str:
+    """An executable's stages if they tell it from the pipeline's others, else the driver's name for it."""
+    same = [each for each in executables if each.stages == executable.stages]
+    if executable.stages and len(same) == 1:
+        return stages(executable)
+    return printable(executable.name) or f"(unnamed {executable.index})"
+
+
+def cell(statistic: Statistic | None, info: StatisticInfo) -> str:
+    """A value with all its digits: ``0x…`` for a hash, ``·`` for what the driver did not report."""
+    if statistic is None:
+        return MISSING
+    if statistic.value is None or info.role == "identity":
+        return printable(statistic.text or "?")
+    return repr(statistic.value)
+
+
+def is_spill(statistic: Statistic, info: StatisticInfo) -> bool:
+    """Whether this number says that registers did not suffice."""
+    return info.key == "spills" and info.role == "trigger" and bool(statistic.value)
+
+
+def short(info: StatisticInfo) -> str:
+    """A column's heading: the label, or the driver's name."""
+    return printable(info.label or info.name) or "(unnamed)"

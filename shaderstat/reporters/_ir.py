@@ -1,0 +1,84 @@
+"""``ir`` on a terminal or a pipe: each text under a heading, as it comes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from shaderstat.model import Event, Executable, Representation, Result, ResultEvent
+from shaderstat.reporters._gathered import Gathered, reason, status_style
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.text import Pen, printable, printable_lines, width
+
+# What most assemblies and SPIR-V begin a comment with, and the labels of blocks.
+_COMMENT = re.compile(r"(;|//).*$")
+_LABEL = re.compile(r"^\s*[\w.]+:\s*$")
+
+
+class Texts:
+    """Writes each representation at once; binary ones are named only."""
+
+    by_row = True
+    shows_synthetic = False
+
+    def __init__(self, pen: Pen, options: Options) -> None:
+        self._pen = pen
+        self._options = options
+        self._gathered = Gathered()
+        self._silent: dict[str, bool] = {}
+        self._wrote = False
+
+    def feed(self, event: Event) -> None:
+        if not isinstance(event, ResultEvent):
+            self._gathered.feed(event)
+            return
+        result = event.result
+        if not result.executables and result.status != "ok":
+            self._failure(result)
+        for executable, texts in zip(result.executables, event.data, strict=False):
+            for representation, data in zip(executable.representations, texts, strict=True):
+                self._text(result, executable, representation, data)
+        if result.target is not None and result.executables:
+            given = any(executable.representations for executable in result.executables)
+            self._silent[result.target] = self._silent.get(result.target, True) and not given
+
+    def close(self) -> None:
+        """Everything is written."""
+
+    def remarks(self) -> Sequence[str]:
+        if self._options.selection.representations:
+            return []
+        return [
+            f"{printable(target)}: this driver gives no internal representations"
+            for target, silent in self._silent.items()
+            if silent
+        ]
+
+    def _text(self, result: Result, executable: Executable, representation: Representation, data: bytes) -> None:
+        name = f"{executable.index} {printable(executable.name)}".rstrip()
+        words = [self._gathered.name(result), name, printable(representation.name) or "(unnamed)"]
+        self._heading(" · ".join([*words, printable(result.target or "")]))
+        if not representation.is_text:
+            self._pen.line(f"binary, {representation.size} bytes: --out DIR writes it")
+            return
+        for line in printable_lines(data.decode("utf-8", "replace").rstrip("\n")):
+            self._pen.line(self._coloured(line))
+
+    def _heading(self, words: str) -> None:
+        if self._wrote:
+            self._pen.line()
+        self._wrote = True
+        rule = "─" * max(min(self._options.width or 0, 100) - width(words) - 4, 2)
+        self._pen.line(self._pen.paint(f"── {words} {rule}", "bold"))
+
+    def _failure(self, result: Result) -> None:
+        self._heading(f"{self._gathered.name(result)} · {printable(result.target or '')}".removesuffix(" · "))
+        status = self._pen.paint(printable(result.status), status_style(result.status))
+        self._pen.line(f"{status}  {reason(result)}")
+
+    def _coloured(self, line: str) -> str:
+        if not self._options.colour:
+            return line
+        if _LABEL.match(line):
+            return self._pen.paint(line, "cyan")
+        return _COMMENT.sub(lambda comment: self._pen.paint(comment[0], "dim"), line)
