@@ -32,7 +32,12 @@ def vertex_input_state(entry: EntryPoint, facts: DeviceFacts) -> dict[str, Any]:
     offset = 0
     alignment = 4
     for location, variable, components in _by_location(entry):
-        limit(facts, "maxVertexInputAttributes", location + 1, f"reads a vertex attribute at location {location}")
+        limit(
+            facts,
+            "maxVertexInputAttributes",
+            location + 1,
+            f"reads a vertex attribute at location {location}: {location + 1} are needed",
+        )
         format_, size, unit = _format(variable, components, facts)
         offset += -offset % unit
         limit(facts, "maxVertexInputAttributeOffset", offset, f"its vertex attributes reach offset {offset}")
