@@ -1,0 +1,174 @@
+"""The command line. This module is all that ``shaderstat --help`` loads besides click.
+
+A command is a module of its own name here, imported when it is called. Only `run` prints errors and decides the exit
+status: 0 answered and nothing is wrong, 1 answered and the answer is bad, 2 no trustworthy answer, 130 interrupted,
+141 the reader of standard output went away.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+# Command → its line in the help. The first line of the command's own docstring, which a test holds to this.
+COMMANDS = {
+    "stats": "Statistics of each executable: registers, spills, code size and whatever else the driver tells.",
+    "list": "The executables that each pipeline was compiled to.",
+    "ir": "The compiler's internal representations, down to the machine code.",
+}
+
+BRIEF = """\
+shaderstat: what every GPU's compiler made of a shader, with or without that GPU
+
+  shaderstat blur.comp.spv                 statistics of one shader
+  shaderstat stats shaders/ --json         of a folder, as JSON
+  shaderstat list shaders/                 the executables of each pipeline
+  shaderstat ir blur.comp.spv --out ir     its code, as files
+  shaderstat stats blur.comp.spv -t radv:navi21
+
+PATH is a .spv file, a folder, a glob, or - for standard input.   All of it: shaderstat --help
+"""
+
+DEBUG = "SHADERSTAT_DEBUG"
+
+
+class Commands(click.Group):
+    """Loads a command's module when it is called; what is no command is a path for ``stats``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"shaderstat.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(BRIEF, nl=False)
+            ctx.exit()
+        first = args[0]
+        if first not in COMMANDS and first not in ("-h", "--help", "--version"):
+            _refuse_misspelt_command(ctx, first)
+            args = ["stats", *args]
+        return super().parse_args(ctx, args)
+
+
+def _refuse_misspelt_command(ctx: click.Context, word: str) -> None:
+    """A word that is like a command and leads to no file."""
+    if word.startswith("-") or any(character in word for character in "./\\*?[") or os.path.lexists(word):
+        return
+    close = difflib.get_close_matches(word, COMMANDS, n=1)
+    if close:
+        raise click.UsageError(f"no command and no file is called {word!r}. Did you mean {close[0]!r}?", ctx)
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value:
+        from shaderstat._version import __version__
+
+        click.echo(f"shaderstat {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SHADERSTAT"},
+    subcommand_metavar="[COMMAND] PATH...",
+)
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
+)
+def main() -> None:
+    """What did the compiler do to my shader? Compiles SPIR-V with real drivers, or none, and prints what came out.
+
+    Without a command: stats.
+
+    \b
+    Example:
+      shaderstat blur.comp.spv
+      shaderstat stats shaders/ -t radv:navi21 --json
+      shaderstat ir blur.comp.spv --out ir
+    """
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one command line and return its exit status; nothing that goes wrong leaves this function."""
+    try:
+        if "_SHADERSTAT_COMPLETE" in os.environ:  # click's own protocol with the shell
+            main.main(list(argv), "shaderstat")
+        status = _invoke(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a full disk is noticed here, not after the status is decided
+        return status
+    except BrokenPipeError:
+        _leave_stdout()
+        return 141
+    except (KeyboardInterrupt, click.Abort):
+        say("interrupted")
+        return 130
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        say(f"error: {error.format_message()}")
+        if context is not None:
+            say(f"hint: {context.command_path} --help")
+        return 2
+    except Exception as error:
+        return _failed(error)
+
+
+def _invoke(argv: Sequence[str]) -> int:
+    try:
+        with main.make_context("shaderstat", list(argv), obj=tuple(argv)) as context:
+            status = main.invoke(context)
+            return status if isinstance(status, int) else 0
+    except click.exceptions.Exit as leaving:
+        return leaving.exit_code
+
+
+def _failed(error: Exception) -> int:
+    """Our own errors in two lines, anything else in one: a traceback is for those who ask for it."""
+    from shaderstat.errors import ShaderstatError
+
+    if os.environ.get(DEBUG, "") not in ("", "0"):
+        import traceback
+
+        traceback.print_exception(error)
+    if isinstance(error, ShaderstatError):
+        say(f"error: {error.message}")
+        if error.hint:
+            say(f"hint: {error.hint}")
+        return error.exit_code
+    if isinstance(error, OSError) and error.filename is None:
+        say(f"error: {error.strerror or error}")
+        return 2
+    say(f"error: a fault of shaderstat itself: {type(error).__name__}: {error}. With {DEBUG}=1 it tells where")
+    return 2
+
+
+def say(line: str) -> None:
+    """One line on standard error; nothing in it steers the terminal, and nobody needs to listen."""
+    shown = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)
+    try:
+        click.echo(shown, err=True)
+    except OSError:  # closed or broken: the exit status says it all the same
+        pass
+
+
+def _leave_stdout() -> None:
+    """Let the interpreter flush what is left into nothing: it would complain about the closed pipe on its way out."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # replaced by an object without a descriptor
+        sys.stdout = None

@@ -1,0 +1,255 @@
+"""Representations as files: ``out/PIPELINE/STAGE.N.REPRESENTATION.txt``, and an index that maps them back.
+
+A person finds a file by its name, a script by ``index.json``. Pipelines, entry points and representations are named by
+strangers, so no name is used before it is safe on every file system: nothing outside the folder, nothing that Windows
+reserves, nothing over 255 bytes, and no two that differ in case alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from shaderstat.cli._session import Sink
+from shaderstat.errors import ShaderstatError
+from shaderstat.model import (
+    EndEvent,
+    Event,
+    Executable,
+    Pipeline,
+    PipelineEvent,
+    Representation,
+    Result,
+    ResultEvent,
+    RunEvent,
+    TargetEvent,
+)
+from shaderstat.reporters.text import printable
+
+INDEX = "index.json"
+INDEX_SCHEMA = {"name": "shaderstat-ir-index", "version": 1}
+
+# Bytes of one part of a path. File systems allow 255; this leaves room for what is put behind it.
+_MOST = 120
+
+# Names that Windows keeps for devices, with any ending ("Naming Files, Paths, and Namespaces").
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"]
+    + [f"{device}{digit}" for device in ("com", "lpt") for digit in "0123456789¹²³"]
+)
+
+
+class Folder:
+    """Writes the representations of every result it is fed to files, and hands the result on with their paths.
+
+    It is a reporter (`shaderstat.reporters.base.Reporter`): behind an `Output` it gets what was selected.
+    """
+
+    by_row = False
+    shows_synthetic = False
+
+    def __init__(self, path: str, *, force: bool, forward: Sequence[Sink], names: bool) -> None:
+        """Args:
+            path: the folder, made if it isn't there.
+            force: replace what is in it already. Files that this run doesn't write stay.
+            forward: who gets the events after the files are written.
+            names: print the path of every written file on standard output.
+
+        Raises:
+            ShaderstatError: it holds something and `force` is not given, or can't be written to.
+        """
+        self._path = path
+        self._forward = forward
+        self._names = names
+        self._files: list[dict[str, Any]] = []
+        self._executables = 0
+        self._taken: dict[str, object] = {INDEX: self}
+        self._targets: list[str] = []
+        self._pipelines: dict[str, Pipeline] = {}
+        self._head: RunEvent | None = None
+        self._complete = False
+        _prepare(path, force)
+
+    def feed(self, event: Event) -> None:
+        if isinstance(event, RunEvent):
+            self._head = event
+        elif isinstance(event, TargetEvent):
+            if event.target.id not in self._targets:
+                self._targets.append(event.target.id)
+        elif isinstance(event, PipelineEvent):
+            self._pipelines = {event.pipeline.id: event.pipeline}
+        elif isinstance(event, ResultEvent):
+            event = self._written(event)
+        elif isinstance(event, EndEvent):
+            self._complete = event.run.complete
+        for sink in self._forward:
+            sink.feed(event)
+
+    def close(self) -> None:
+        """Write the index."""
+        if self._head is not None:
+            producer = {"name": self._head.producer.name, "version": self._head.producer.version}
+            head = {"schema": INDEX_SCHEMA, "producer": producer, "complete": self._complete}
+            # Not UTF-8 but ASCII with escapes: names may hold anything.
+            text = json.dumps({**head, "files": self._files}, indent=1)
+            self._write(INDEX, text.encode("ascii") + b"\n")
+            self._say(INDEX)
+        for sink in self._forward:
+            sink.close()
+
+    def remarks(self) -> Sequence[str]:
+        files = "1 file" if len(self._files) == 1 else f"{len(self._files)} files"
+        executables = "1 executable" if self._executables == 1 else f"{self._executables} executables"
+        line = f"{files} of {executables} in {os.path.join(printable(self._path), '')}"
+        return [*(remark for sink in self._forward for remark in sink.remarks()), line]
+
+    def _written(self, event: ResultEvent) -> ResultEvent:
+        """The event with the paths of what was written."""
+        result = event.result
+        if not any(event.data):
+            return event
+        folder = self._folder(result)
+        executables = []
+        for executable, texts in zip(result.executables, event.data, strict=True):
+            label = _label(result.executables, executable)
+            representations = []
+            for number, (representation, data) in enumerate(zip(executable.representations, texts, strict=True)):
+                ending = "txt" if representation.is_text else "bin"
+                name = self._free(f"{folder}/{_safe(f'{label}.{number}.{_slug(representation.name)}')}", f".{ending}")
+                self._write(name, data)
+                self._say(name)
+                self._files.append(_entry(name, result, self._pipelines, executable, representation))
+                representations.append(replace(representation, path=os.path.join(self._path, *name.split("/"))))
+            executables.append(replace(executable, representations=tuple(representations)))
+            self._executables += bool(representations)
+        return replace(event, result=replace(result, executables=tuple(executables)))
+
+    def _folder(self, result: Result) -> str:
+        """The folder of a pipeline, of its own; below its target's where there are several."""
+        pipeline = self._pipelines.get(result.pipeline)
+        name = pipeline.id if pipeline else result.pipeline
+        parts = [_safe(part) for part in name.split("/")]
+        if len(self._targets) > 1 and result.target is not None:
+            parts.insert(0, _safe(result.target))
+        return self._free("/".join(parts), "", owner=(result.pipeline, result.target))
+
+    def _free(self, name: str, ending: str, owner: object = None) -> str:
+        """`name` if nobody has it, in any case and any normal form; else with the hash of whose it is, or a number."""
+        owner = (name, ending, len(self._taken)) if owner is None else owner
+        tries = (name, f"{name}-{hashlib.sha256(repr(owner).encode()).hexdigest()[:8]}")
+        number = 0
+        while True:
+            path = (tries[number] if number < len(tries) else f"{tries[1]}-{number}") + ending
+            key = unicodedata.normalize("NFKC", path).casefold()
+            if self._taken.setdefault(key, owner) == owner:
+                return path
+            number += 1
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Write one file, there whole or not at all; a link in its place is replaced, not followed."""
+        place = os.path.join(self._path, *name.split("/"))
+        temporary = None
+        try:
+            os.makedirs(os.path.dirname(place), exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".", suffix=".part")
+            with os.fdopen(handle, "wb") as stream:
+                stream.write(data)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, place)
+        except OSError as error:
+            if temporary is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+            raise ShaderstatError(f"{printable(place)}: can't be written: {error.strerror or error}") from None
+
+    def _say(self, name: str) -> None:
+        if self._names and sys.stdout is not None:
+            path = os.path.join(self._path, *name.split("/"))
+            sys.stdout.buffer.write(os.fsencode(path) + b"\n")
+
+
+def _prepare(path: str, force: bool) -> None:
+    shown = printable(path)
+    try:
+        if not path:
+            raise ShaderstatError("--out: an empty path")
+        if os.path.lexists(path) and not os.path.isdir(path):
+            raise ShaderstatError(f"{shown}: is there and is no folder", hint="name another one with --out")
+        os.makedirs(path, exist_ok=True)
+        if not force and any(os.scandir(path)):
+            raise ShaderstatError(
+                f"{shown}: the folder is not empty",
+                hint="name another one, or say --force to replace the files in it",
+            )
+        with tempfile.TemporaryFile(dir=path):
+            pass
+    except OSError as error:
+        raise ShaderstatError(f"{shown}: can't be written to: {error.strerror or error}") from None
+
+
+def _entry(
+    name: str,
+    result: Result,
+    pipelines: dict[str, Pipeline],
+    executable: Executable,
+    representation: Representation,
+) -> dict[str, Any]:
+    pipeline = pipelines.get(result.pipeline)
+    return {
+        "path": name,
+        "pipeline": pipeline.name if pipeline else result.pipeline,
+        "pipeline_id": result.pipeline,
+        "target": result.target,
+        "executable": {"index": executable.index, "name": executable.name, "stages": list(executable.stages)},
+        "representation": representation.name,
+        "description": representation.description,
+        "is_text": representation.is_text,
+        "size": representation.size,
+        "sha256": representation.sha256,
+        "code_sha256": representation.code_sha256,
+    }
+
+
+# ── Names ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _label(executables: Sequence[Executable], executable: Executable) -> str:
+    """The stages, with the executable's index where another one has the same."""
+    stages = "+".join(executable.stages) or "executable"
+    alone = sum(each.stages == executable.stages for each in executables) == 1
+    return stages if alone and executable.stages else f"{stages}-{executable.index}"
+
+
+def _slug(name: str) -> str:
+    """``NIR Shader(s)`` → ``nir-shaders``."""
+    words = "".join(c if c.isalnum() else " " for c in name.replace("(s)", "s").lower()).split()
+    return "-".join(words) or "unnamed"
+
+
+def _safe(part: str) -> str:
+    """One part of a path that every file system takes."""
+    text = unicodedata.normalize("NFC", part)
+    text = "".join(c if c.isalnum() or c in "._+-#~@,=() " else "_" for c in text)
+    text = text.rstrip(". ")  # Windows drops these
+    if text.startswith((".", " ", "-", "~")):
+        text = "_" + text[1:]
+    if not text or text.split(".")[0].rstrip().lower() in _RESERVED:
+        text = "_" + text
+    if len(text.encode()) > _MOST:
+        mark = hashlib.sha256(part.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        text = text.encode()[: _MOST - 9].decode("utf-8", "ignore").rstrip(". ") + "-" + mark
+    return text
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

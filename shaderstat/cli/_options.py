@@ -1,0 +1,165 @@
+"""Options that several commands share, as decorators, so that they are the same everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from shaderstat.model import STAGE_BITS
+from shaderstat.reporters.base import FORMATS
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+# Every command reads the same variables, SHADERSTAT_TIMEOUT and not SHADERSTAT_STATS_TIMEOUT.
+CONTEXT = {
+    "help_option_names": ["-h", "--help"],
+    "auto_envvar_prefix": "SHADERSTAT",
+    "max_content_width": 100,
+}
+
+# The stages' file suffixes are what many call them.
+_SHORT_STAGES = {
+    "vert": "vertex",
+    "tesc": "tessellation_control",
+    "tese": "tessellation_evaluation",
+    "geom": "geometry",
+    "frag": "fragment",
+    "comp": "compute",
+    "rgen": "raygen",
+    "rint": "intersection",
+    "rahit": "any_hit",
+    "rchit": "closest_hit",
+    "rmiss": "miss",
+    "rcall": "callable",
+}
+
+
+class Variable(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.4
+    """``KEY=VALUE``."""
+
+    name = "K=V"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        key, equals, rest = str(value).partition("=")
+        if not key or not equals or "\0" in str(value):
+            self.fail(f"{value!r} is not of the form NAME=VALUE", param, ctx)
+        return key, rest
+
+
+class Seconds(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.4
+    """A positive, finite number of seconds."""
+
+    name = "seconds"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+        if not (0 < number < math.inf):
+            self.fail(f"{value!r} is not a positive number of seconds", param, ctx)
+        return number
+
+
+class Stage(click.ParamType):  # type: ignore[type-arg]  # not generic before click 8.4
+    """A stage's word, or its file suffix."""
+
+    name = "stage"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        word = str(value).strip().lower().replace("-", "_")
+        word = _SHORT_STAGES.get(word, word)
+        if word not in STAGE_BITS:
+            import difflib
+
+            close = difflib.get_close_matches(word, [*STAGE_BITS, *_SHORT_STAGES], n=1)
+            mean = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(STAGE_BITS)}."
+            self.fail(f"no stage is called {value!r}. {mean}", param, ctx)
+        return word
+
+
+def _all(*decorators: Decorator) -> Decorator:
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return decorate
+
+
+paths = click.argument("paths", nargs=-1, metavar="PATH...")
+
+targets = _all(
+    click.option(
+        "-t", "--target", "targets", multiple=True, metavar="TARGET", envvar="SHADERSTAT_TARGET",
+        help="A compiler: host:0, radv:navi21, mock. Repeat it for several. [default: the best there is]",
+    ),
+    click.option(
+        "--backend", type=click.Choice(["auto", "vulkan", "mock"]), default="auto", show_default=True,
+        help="Where to look for a compiler when no -t is given.",
+    ),
+    click.option("--driver", metavar="MANIFEST", help="Use this Vulkan driver manifest (.json) alone."),
+    click.option(
+        "--env", type=Variable(), multiple=True, metavar="NAME=VALUE",
+        help="Set a variable for the driver. Repeatable.",
+    ),
+    click.option("--scenario", "--mock-scenario", metavar="FILE", help="What the mock shall answer (YAML)."),
+)  # fmt: skip
+
+work = _all(
+    click.option(
+        "--timeout", type=Seconds(), default=60.0, show_default=True, metavar="SECONDS",
+        help="The limit for one pipeline.",
+    ),
+    click.option(
+        "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
+        help="Compilers at work side by side, for each target.",
+    ),
+    click.option("--no-validate", is_flag=True, help="Give drivers even what SPIRV-Tools' validator refuses."),
+    click.option(
+        "--pipeline", "pipelines", multiple=True, metavar="GLOB", envvar="SHADERSTAT_PIPELINE",
+        help="Only pipelines of such names. Repeatable, as are the next three.",
+    ),
+)  # fmt: skip
+
+stages = _all(
+    click.option(
+        "--stage", "stages", type=Stage(), multiple=True, metavar="STAGE", envvar="SHADERSTAT_STAGE",
+        help="Only executables of this stage: vertex, fragment, compute...",
+    ),
+)  # fmt: skip
+
+selection = _all(
+    stages,
+    click.option(
+        "--stat", "statistics", multiple=True, metavar="GLOB", envvar="SHADERSTAT_STAT",
+        help="Only statistics of such names: the driver's own, short (VGPRs) or general (registers).",
+    ),
+    click.option("--sort", metavar="STAT", help="The worst first, by this statistic; -STAT turns it round."),
+    click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N executables of a target."),
+)  # fmt: skip
+
+
+output = _all(
+    click.option(
+        "-f", "--format", type=click.Choice(list(FORMATS)), default="table", show_default=True,
+        help="How to write it.",
+    ),
+    click.option("--json", is_flag=True, help="The same as -f json."),
+    click.option(
+        "-o", "--output", "outputs", multiple=True, metavar="[FORMAT:]PATH", envvar="SHADERSTAT_OUTPUT",
+        help="Write there instead of standard output; repeatable. Without FORMAT: that of -f, else by the"
+        " name's ending. An existing file is replaced at the end, whole or not at all.",
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors."),
+    click.option("-v", "--verbose", count=True, help="Say more: the driver's descriptions."),
+    click.option(
+        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
+        help="Colour. auto: on a terminal, unless NO_COLOR is set.",
+    ),
+)  # fmt: skip
