@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo, Target
+from shaderstat.reporters._failures import reason, status_style
 from shaderstat.reporters._gathered import (
     MISSING,
     Gathered,
@@ -15,8 +16,6 @@ from shaderstat.reporters._gathered import (
     driver_words,
     is_spill,
     pipeline_words,
-    reason,
-    status_style,
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo
+from shaderstat.reporters._failures import reason, status_style
 from shaderstat.reporters._gathered import (
     Gathered,
     cell,
     driver_words,
     is_spill,
     pipeline_words,
-    reason,
-    status_style,
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined

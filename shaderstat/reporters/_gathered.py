@@ -17,12 +17,10 @@ from shaderstat.model import (
     TargetEvent,
 )
 from shaderstat.reporters.select import Infos, index
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import Pen, printable, shorten
 
 # How people call drivers, by VkDriverId, where the driver's own name is another.
 _DRIVERS: Mapping[int, str] = {3: "RADV", 6: "ANV", 18: "Turnip", 24: "NVK", 26: "Honeykrisp"}
-
-_STATUS_STYLES = {"ok": "", "skipped": "dim", "unsupported": "yellow"}
 
 MISSING = "·"
 
@@ -55,6 +53,11 @@ class Gathered:
         variant = "".join(f" {name}={value}" for name, value in pipeline.variant.items())
         return printable(pipeline.name + variant)
 
+    def names(self, room: int | None) -> dict[str, str]:
+        """All pipelines' names by id; those wider than `room` columns are shortened from the left."""
+        names = {result.pipeline: self.name(result) for result in self.results}
+        return names if room is None else {id: shorten(name, room) for id, name in names.items()}
+
     def by_target(self) -> list[tuple[Target | None, list[Result]]]:
         """Results by target, in the targets' order; those of no target stand with the first."""
         groups: dict[str | None, list[Result]] = {name: [] for name in self.targets} or {None: []}
@@ -75,6 +78,13 @@ def driver_words(target: Target) -> str:
     return printable(", ".join(word for word in dict.fromkeys(words) if word))
 
 
+def target_heading(target: Target | None, pen: Pen) -> None:
+    """The line above a table, so that no number stands without its compiler."""
+    if target is not None:
+        pen.line(pen.paint(printable(target.id), "cyan") + pen.paint(f" · {driver_words(target)}", "dim"))
+        pen.line()
+
+
 def pipeline_words(pipeline: Pipeline) -> str:
     """What stands behind a pipeline's name: ``compute · workgroup 16×16×1``."""
     words = [pipeline.kind.replace("_", " ")] if pipeline.kind else []
@@ -82,29 +92,6 @@ def pipeline_words(pipeline: Pipeline) -> str:
         words.append("workgroup " + "×".join(str(size) for size in pipeline.workgroup))
     words += [f"{name}={value}" for name, value in pipeline.variant.items()]
     return printable(" · ".join(words))
-
-
-def status_style(status: str) -> str:
-    """The style of a status word."""
-    return _STATUS_STYLES.get(status, "red")
-
-
-def reason(result: Result) -> str:
-    """Why there are no numbers: the diagnostics' own words, or what befell the child."""
-    said = [each for each in result.diagnostics if each.severity == "error"] or list(result.diagnostics)
-    parts: list[str] = []
-    failure = result.failure
-    if failure is not None:
-        if failure.limit_s is not None:
-            parts.append(f"over {failure.limit_s:g} s in {failure.phase}")
-        elif failure.signal or failure.vk_result:
-            parts.append(f"{failure.signal or failure.vk_result} in {failure.phase}")
-        elif failure.exit_code is not None:
-            parts.append(f"exit status {failure.exit_code} in {failure.phase}")
-        else:
-            parts.append(f"{failure.code} in {failure.phase}")
-    parts += [": ".join(part for part in (each.message, each.hint) if part) for each in said[:1]]
-    return printable(" · ".join(parts))
 
 
 def stages(executable: Executable) -> str:

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from shaderstat.model import Event, Executable, Representation, Result, ResultEvent
-from shaderstat.reporters._gathered import Gathered, reason, status_style
+from shaderstat.reporters._failures import reason, status_style
+from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import Pen, printable, printable_lines, width
 
@@ -33,7 +34,7 @@ class Texts:
             self._gathered.feed(event)
             return
         result = event.result
-        if not result.executables and result.status != "ok":
+        if not result.executables:
             self._failure(result)
         for executable, texts in zip(result.executables, event.data, strict=False):
             for representation, data in zip(executable.representations, texts, strict=True):

@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shaderstat.model import Result, Statistic, StatisticInfo, Target, numbered
+from shaderstat.reporters import _failures
 from shaderstat.reporters._gathered import (
     MISSING,
     Gathered,
     cell,
-    driver_words,
     executable_words,
     is_spill,
-    reason,
     short,
-    status_style,
+    target_heading,
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import Pen, left, printable, right, shorten, width, wrap
@@ -40,6 +39,7 @@ class _Column:
     info: StatisticInfo
     heading: str
     cells: tuple[str, ...]
+    numbers: tuple[int | float | None, ...]
     spills: tuple[bool, ...]
 
     @property
@@ -52,29 +52,18 @@ class _Column:
 
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
-    """Write one table for each target. Returns what was left out of them."""
+    """Write one table for each target. Returns the worst of each, and what was left out."""
     remarks: list[str] = []
     groups = gathered.by_target()
-    names = _names(gathered, options)
+    names = gathered.names(options.width and max(options.width // 3, 12))
     for place, (target, results) in enumerate(groups):
         if place:
             pen.line()
-        if target is not None:
-            pen.line(pen.paint(printable(target.id), "cyan") + pen.paint(f" · {driver_words(target)}", "dim"))
-            pen.line()
-        left_out = _table(results, target, names, pen, options)
-        prefix = f"{target.id}: " if target is not None and len(groups) > 1 else ""
-        remarks += [printable(prefix + line) for line in left_out]
+        target_heading(target, pen)
+        said = _table(results, target, names, pen, options)
+        prefix = f"{printable(target.id)}: " if target is not None and len(groups) > 1 else ""
+        remarks += [prefix + line for line in said]
     return remarks
-
-
-def _names(gathered: Gathered, options: Options) -> dict[str, str]:
-    """Pipelines' names by id; on a terminal long ones are shortened from the left."""
-    names = {result.pipeline: gathered.name(result) for result in gathered.results}
-    if options.width is not None:
-        room = max(options.width // 3, 12)
-        names = {id: shorten(name, room) for id, name in names.items()}
-    return names
 
 
 def _table(
@@ -103,9 +92,13 @@ def _table(
     remarks: list[str] = []
     if rows:
         room = None if options.width is None else options.width - first - second - len("wave") - 6
-        columns, remarks = _columns(rows, target, options, room)
-        _write(rows, columns, (first, second), pen, options)
-    _failures(failures, names, first, pen, options)
+        columns = _columns(rows, target)
+        shown, remarks = _choose(columns, options, room)
+        remarks = [*_most(rows, columns), *remarks]
+        _write(rows, shown, (first, second), pen, options)
+    _failures.rows(failures, names, first, pen, options)
+    if options.verbosity and rows:
+        _legend(shown, pen, options)
     return remarks
 
 
@@ -128,36 +121,25 @@ def _write(
         pen.line(f"  {left(name, first)}  {executable}  {right(row.wave, 4)}  {cells}")
 
 
-def _failures(failures: Sequence[Result], names: dict[str, str], first: int, pen: Pen, options: Options) -> None:
-    second = max((width(result.status) for result in failures), default=0)
-    place = first + second + 6
-    for result in failures:
-        texts = wrap(reason(result), options.width and options.width - place)
-        status = pen.paint(left(printable(result.status), second), status_style(result.status))
-        pen.line(f"  {left(names[result.pipeline], first)}  {status}  {texts[0]}")
-        for text in texts[1:]:
-            pen.line(" " * place + text)
-
-
-def _columns(
-    rows: Sequence[_Row], target: Target | None, options: Options, room: int | None
-) -> tuple[list[_Column], list[str]]:
-    """The columns to show, in the driver's order, and what to say of those left out.
-
-    All that were asked for with ``--stat``; else those that judge, then those that nothing is known of, since they may
-    be what a new driver has to say. On a terminal those that are equal everywhere go first, then the last that
-    do not fit.
-    """
+def _columns(rows: Sequence[_Row], target: Target | None) -> list[_Column]:
+    """All statistics that any row has, in the driver's order."""
     infos = target.statistics if target is not None else ()
-    columns = [
+    return [
         _column(key, info, rows)
         for key, info in zip(numbered(infos), infos, strict=True)
         if any(key in row.statistics for row in rows)
     ]
+
+
+def _choose(columns: Sequence[_Column], options: Options, room: int | None) -> tuple[list[_Column], list[str]]:
+    """The columns to show, in the driver's order, and what to say of those left out.
+
+    All that were asked for with ``--stat``; else those that judge, and those that nothing is known of, since they may
+    be what a new driver has to say. On a terminal those that are equal everywhere go first, then what does not fit:
+    those that judge have the first claim to room, hashes the last.
+    """
     asked = bool(options.selection.statistics)
-    judging = [column for column in columns if column.info.role == "trigger"]
-    unknown = [column for column in columns if column.info.role == "info" and column.info.label is None]
-    wanted = columns if asked else judging + unknown
+    wanted = sorted((column for column in columns if asked or _claim(column.info) < 2), key=lambda it: _claim(it.info))
     equal = [column for column in wanted if column.equal] if room is not None and not asked else []
     wanted = [column for column in wanted if column not in equal]
     shown: list[_Column] = []
@@ -179,11 +161,50 @@ def _columns(
     return [column for column in columns if column in shown], remarks
 
 
+def _claim(info: StatisticInfo) -> int:
+    """A statistic's claim to room, 0 being the first."""
+    if info.role == "trigger":
+        return 0
+    if info.role == "identity":
+        return 3
+    known = info.label is not None or info.key is not None or info.unit is not None
+    return 2 if known else 1
+
+
+def _most(rows: Sequence[_Row], columns: Sequence[_Column]) -> list[str]:
+    """The three executables that take the most registers."""
+    for column in columns:
+        if column.info.key == "registers" and column.info.role == "trigger" and not column.equal:
+            ranked = sorted(
+                (-value, place) for place, value in enumerate(column.numbers) if value is not None and value > 0
+            )
+            words = [
+                f"{rows[place].pipeline} {rows[place].executable} {column.cells[place]}" for _, place in ranked[:3]
+            ]
+            return [f"most {column.heading}  " + " · ".join(words)]
+    return []
+
+
+def _legend(columns: Sequence[_Column], pen: Pen, options: Options) -> None:
+    """What the columns are, in the driver's words."""
+    pen.line()
+    first = max((width(column.heading) for column in columns), default=0)
+    for column in columns:
+        words = ": ".join(part for part in (column.info.name, column.info.description) if part)
+        if column.info.unit:
+            words += f" ({column.info.unit})"
+        texts = wrap(printable(words), options.width and options.width - first - 4)
+        pen.line(f"  {left(column.heading, first)}  {pen.paint(texts[0], 'dim')}")
+        for text in texts[1:]:
+            pen.line(" " * (first + 4) + pen.paint(text, "dim"))
+
+
 def _column(key: tuple[str, str, int], info: StatisticInfo, rows: Sequence[_Row]) -> _Column:
     found = [row.statistics.get(key) for row in rows]
     return _Column(
         info=info,
         heading=short(info),
         cells=tuple(cell(each, info) for each in found),
+        numbers=tuple(each.value if each is not None else None for each in found),
         spills=tuple(each is not None and is_spill(each, info) for each in found),
     )
