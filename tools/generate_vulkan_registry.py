@@ -77,8 +77,10 @@ NOT_TELLING = {
 MORE_EXTENSIONS = {
     "VK_KHR_maintenance1",
     "VK_KHR_maintenance3",
+    "VK_KHR_maintenance4",
     "VK_KHR_maintenance6",
     "VK_KHR_maintenance7",
+    "VK_KHR_maintenance9",
     "VK_KHR_spirv_1_4",
     "VK_KHR_relaxed_block_layout",
     "VK_KHR_uniform_buffer_standard_layout",
@@ -86,9 +88,10 @@ MORE_EXTENSIONS = {
     "VK_KHR_zero_initialize_workgroup_memory",
     "VK_KHR_acceleration_structure",
     "VK_KHR_deferred_host_operations",
+    "VK_KHR_device_address_commands",
+    "VK_KHR_device_fault",
     "VK_KHR_get_memory_requirements2",
     "VK_KHR_bind_memory2",
-    "VK_KHR_device_group",
     "VK_KHR_format_feature_flags2",
     "VK_KHR_image_format_list",
     "VK_KHR_imageless_framebuffer",
@@ -114,6 +117,7 @@ MORE_EXTENSIONS = {
     "VK_EXT_shader_uniform_buffer_unsized_array",
     "VK_EXT_vertex_attribute_robustness",
     "VK_EXT_ycbcr_image_arrays",
+    "VK_QCOM_tile_properties",
 }
 # What the rule finds and a compiler has no use for.
 LESS_EXTENSIONS = re.compile(

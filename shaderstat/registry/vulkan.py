@@ -68,7 +68,7 @@ def is_flags(type: str) -> bool:
 
 @cache
 def _names(type: str) -> Mapping[int, str]:
-    return {number: name for name, number in reversed(values(type).items())}
+    return {number: name for name, number in reversed(tuple(values(type).items()))}
 
 
 def _bits(type: str) -> str:
