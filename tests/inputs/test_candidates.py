@@ -1,0 +1,251 @@
+"""Which pipelines the files make, and what they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shaderstat.inputs import MAX_ENTRY_POINTS, Candidate, find
+from shaderstat.inputs.candidates import stem
+from tests.inputs.modules import (
+    COMPUTE,
+    COMPUTE_MODULE,
+    FRAGMENT,
+    FRAGMENT_MODULE,
+    GEOMETRY,
+    KERNEL,
+    LINKAGE,
+    MESH,
+    MISS,
+    OPENCL,
+    RAYGEN,
+    SHADER,
+    TESC,
+    TESE,
+    VERTEX,
+    VERTEX_MODULE,
+    entry,
+    module,
+    write,
+)
+
+
+def codes(candidate: Candidate) -> list[str]:
+    return [diagnostic.code for diagnostic in candidate.diagnostics]
+
+
+def table(candidates: list[Candidate]) -> list[tuple[str, str | None, list[str], str | None]]:
+    return [(one.name, one.kind, [module.stage for module in one.modules], one.verdict) for one in candidates]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("blur.comp.spv", "blur"),
+        ("blur.spv", "blur"),
+        ("blur.comp", "blur"),
+        ("spv.x.frag.spv", "spv.x"),
+        ("a.vs.spv", "a.vs"),
+        ("a.frag.vert.spv", "a.frag"),
+        ("A.FRAG.SPV", "A"),
+        (".spv", ".spv"),
+        (".frag.spv", ".frag"),
+        ("frag.spv", "frag"),
+    ],
+)
+def test_a_stem_is_the_name_less_one_known_suffix(name: str, expected: str) -> None:
+    assert stem(name) == expected
+
+
+def test_a_compute_shader_is_a_pipeline(tmp_path: Path) -> None:
+    write(tmp_path / "bloom", blur_comp=COMPUTE_MODULE)
+    (one,) = find([tmp_path])
+    assert table([one]) == [("bloom/blur", "compute", ["compute"], None)]
+    (its,) = one.modules
+    assert (its.path, its.entry_point, its.spirv_version) == (f"{tmp_path}/bloom/blur.comp.spv", "main", "1.3")
+    assert its.generator == "0x00080001"
+    assert its.read() == COMPUTE_MODULE
+
+
+def test_two_stages_of_one_stem_are_a_pair_in_pipeline_order(tmp_path: Path) -> None:
+    write(tmp_path, water_frag=FRAGMENT_MODULE, water_vert=VERTEX_MODULE)
+    assert table(find([tmp_path])) == [("water", "graphics", ["vertex", "fragment"], None)]
+    assert table(find([tmp_path / "water.frag.spv", tmp_path / "water.vert.spv"])) == table(find([tmp_path]))
+
+
+def test_the_module_says_what_it_is_not_its_name(tmp_path: Path) -> None:
+    write(tmp_path, water_frag=VERTEX_MODULE, water=FRAGMENT_MODULE)
+    assert table(find([tmp_path])) == [("water", "graphics", ["vertex", "fragment"], None)]
+
+
+def test_files_of_two_folders_are_no_pair(tmp_path: Path) -> None:
+    write(tmp_path / "a", x_vert=VERTEX_MODULE)
+    write(tmp_path / "b", x_frag=FRAGMENT_MODULE)
+    assert [one.verdict for one in find([tmp_path])] == ["unsupported", "unsupported"]
+
+
+def test_a_compute_shader_beside_a_pair_is_its_own(tmp_path: Path) -> None:
+    write(tmp_path, cloth_comp=COMPUTE_MODULE, cloth_frag=FRAGMENT_MODULE, cloth_vert=VERTEX_MODULE)
+    assert table(find([tmp_path])) == [
+        ("cloth.comp", "compute", ["compute"], None),
+        ("cloth", "graphics", ["vertex", "fragment"], None),
+    ]
+
+
+def test_a_stage_that_is_there_twice_is_not_paired(tmp_path: Path) -> None:
+    write(tmp_path, x_vert=VERTEX_MODULE, x=VERTEX_MODULE, x_frag=FRAGMENT_MODULE)
+    found = find([tmp_path])
+    assert sorted(one.name for one in found) == ["x", "x.frag", "x.vert"]
+    assert all(codes(one) == ["pipeline/stage-twice", "pipeline/stage-not-supported"] for one in found)
+    assert "x.spv, x.vert.spv" in found[0].diagnostics[0].message
+
+
+def test_a_fragment_stage_that_reads_more_than_is_written_is_not_paired(tmp_path: Path) -> None:
+    write(tmp_path, x_vert=VERTEX_MODULE, x_frag=module(entry(FRAGMENT, inputs=[1, 2, 3])))
+    found = find([tmp_path])
+    assert [one.name for one in found] == ["x.vert", "x.frag"]
+    assert all(codes(one)[0] == "pipeline/interface-mismatch" for one in found)
+    assert "x.frag.spv reads location 2, 3, which x.vert.spv does not write" in found[0].diagnostics[0].message
+
+
+def test_a_vertex_stage_may_write_more_than_is_read(tmp_path: Path) -> None:
+    write(tmp_path, x_vert=VERTEX_MODULE, x_frag=module(entry(FRAGMENT, inputs=[1])))
+    assert table(find([tmp_path])) == [("x", "graphics", ["vertex", "fragment"], None)]
+
+
+def test_stages_that_are_not_compiled_yet_are_grouped_and_said(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        t_tesc=module(entry(TESC, inputs=[0], outputs=[0])),
+        t_tese=module(entry(TESE, inputs=[0], outputs=[0, 1])),
+        t_vert=VERTEX_MODULE,
+        t_frag=FRAGMENT_MODULE,
+        g_geom=module(entry(GEOMETRY)),
+        r_rgen=module(entry(RAYGEN)),
+        r_rmiss=module(entry(MISS)),
+    )
+    found = find([tmp_path])
+    assert table(found) == [
+        ("g", "graphics", ["geometry"], "unsupported"),
+        ("r", "ray_tracing", ["raygen", "miss"], "unsupported"),
+        ("t", "graphics", ["vertex", "tessellation_control", "tessellation_evaluation", "fragment"], "unsupported"),
+    ]
+    assert all(codes(one) == ["pipeline/stage-not-supported"] for one in found)
+
+
+def test_mesh_and_vertex_stages_do_not_go_together(tmp_path: Path) -> None:
+    write(tmp_path, x_vert=VERTEX_MODULE, x_mesh=module(entry(MESH, outputs=[0, 1])), x_frag=FRAGMENT_MODULE)
+    assert {codes(one)[0] for one in find([tmp_path])} == {"pipeline/stages-do-not-fit"}
+
+
+def test_a_lone_stage_is_told_what_it_lacks(tmp_path: Path) -> None:
+    write(tmp_path, x_frag=FRAGMENT_MODULE)
+    (one,) = find([tmp_path])
+    assert table([one]) == [("x", "graphics", ["fragment"], "unsupported")]
+    assert "vertex shader" in (one.diagnostics[0].hint or "")
+
+
+def test_a_broken_partner_is_named(tmp_path: Path) -> None:
+    write(tmp_path, x_frag=FRAGMENT_MODULE, x_vert=VERTEX_MODULE[:40])
+    valid, broken = find([tmp_path])
+    assert (broken.name, broken.kind, broken.verdict) == ("x.vert", None, "invalid")
+    assert valid.name == "x"
+    assert codes(valid)[0] == "pipeline/partner-invalid"
+    assert "x.vert.spv" in valid.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("data", "verdict", "code", "offset"),
+    [
+        (b"", "invalid", "spirv/empty", 0),
+        (b"\x03\x02\x23\x07", "invalid", "spirv/too-short", 4),
+        (b"#version 450\nvoid main() {}\n", "invalid", "spirv/text", 0),
+        (COMPUTE_MODULE[:-2], "invalid", "spirv/size", len(COMPUTE_MODULE) - 4),
+        (module(), "invalid", "spirv/no-entry-point", None),
+        (module(capabilities=[SHADER, LINKAGE]), "skipped", "spirv/library", None),
+        (module(entry(KERNEL), capabilities=[4, OPENCL]), "unsupported", "spirv/opencl-kernel", None),
+        (module(entry(COMPUTE), capabilities=[OPENCL]), "unsupported", "spirv/opencl-kernel", None),
+        (module(entry(4711)), "unsupported", "pipeline/stage-not-supported", None),
+    ],
+)
+def test_a_file_that_makes_no_pipeline_is_a_result_already(
+    tmp_path: Path, data: bytes, verdict: str, code: str, offset: int | None
+) -> None:
+    write(tmp_path, x_frag=data)
+    (one,) = find([tmp_path])
+    (said,) = one.diagnostics
+    assert (one.name, one.kind, one.verdict) == ("x.frag", None, verdict)
+    assert (said.code, said.offset, said.path) == (code, offset, f"{tmp_path}/x.frag.spv")
+
+
+def test_a_text_is_told_how_to_become_a_module(tmp_path: Path) -> None:
+    source = tmp_path / "my blur.comp"
+    source.write_text("#version 450\nvoid main() {}\n")
+    (one,) = find([source])
+    assert one.diagnostics[0].message == "is GLSL text, not SPIR-V"
+    assert one.diagnostics[0].hint == f"compile it first: glslangValidator -V '{source}' -o '{source}'.spv"
+    source.write_text("; SPIR-V\nOpCapability Shader\n")
+    assert "spirv-as" in (find([source])[0].diagnostics[0].hint or "")
+
+
+def test_big_endian_modules_are_read(tmp_path: Path) -> None:
+    swapped = b"".join(COMPUTE_MODULE[i : i + 4][::-1] for i in range(0, len(COMPUTE_MODULE), 4))
+    write(tmp_path, x_comp=swapped)
+    (one,) = find([tmp_path])
+    assert table([one]) == [("x", "compute", ["compute"], None)]
+    assert one.modules[0].read() == swapped
+
+
+def test_every_compute_entry_point_is_a_pipeline_of_its_name(tmp_path: Path) -> None:
+    write(tmp_path, lib_comp=module(entry(COMPUTE, "blur_x"), entry(COMPUTE, "blur_y")))
+    found = find([tmp_path])
+    assert [one.name for one in found] == ["lib:blur_x", "lib:blur_y"]
+    assert [one.modules[0].entry_point for one in found] == ["blur_x", "blur_y"]
+
+
+def test_entry_points_of_one_name_are_kept_apart_by_their_stage(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(entry(COMPUTE, "main"), entry(VERTEX, "main")))
+    assert [one.name for one in find([tmp_path])] == ["lib:compute:main", "lib:vertex:main"]
+
+
+def test_the_graphics_entry_points_of_one_module_are_a_pair(tmp_path: Path) -> None:
+    write(tmp_path, both=module(entry(FRAGMENT, "fs", [0], [0]), entry(VERTEX, "vs", [0], [0])))
+    (one,) = find([tmp_path])
+    assert table([one]) == [("both", "graphics", ["vertex", "fragment"], None)]
+    assert [module.entry_point for module in one.modules] == ["vs", "fs"]
+
+
+def test_entry_points_beyond_a_number_are_counted_and_said(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(*(entry(COMPUTE, f"e{n}") for n in range(MAX_ENTRY_POINTS + 3))))
+    found = find([tmp_path])
+    assert len(found) == MAX_ENTRY_POINTS + 1
+    assert found[-1].name == "lib"
+    assert found[-1].verdict == "unsupported"
+    assert codes(found[-1]) == ["pipeline/too-many-entry-points"]
+    assert "3 are not" in found[-1].diagnostics[0].message
+
+
+def test_hostile_entry_points_are_kept_as_they_are(tmp_path: Path) -> None:
+    for number, name in enumerate(("", "../../etc/passwd", "\x1b[2J\n", "x" * 60_000)):
+        write(tmp_path, **{f"m{number}": module(entry(COMPUTE, name))})
+    found = find([tmp_path])
+    assert [one.name for one in found] == ["m0", "m1", "m2", "m3"]
+    assert found[1].modules[0].entry_point == "../../etc/passwd"
+
+
+def test_names_are_unique(tmp_path: Path) -> None:
+    write(tmp_path / "one", x_comp=COMPUTE_MODULE)
+    write(tmp_path / "two", x_comp=COMPUTE_MODULE)
+    (tmp_path / "one" / "x.comp").write_bytes(COMPUTE_MODULE)
+    found = find([tmp_path / "one", tmp_path / "two", tmp_path / "one" / "x.comp"])
+    assert len({one.name for one in found}) == 3
+    lib = module(entry(COMPUTE, "a"), entry(COMPUTE, "a"))
+    found = find(["-"], stdin=lib)
+    assert len({one.name for one in found}) == 2
+
+
+def test_the_order_is_that_of_the_paths(tmp_path: Path) -> None:
+    write(tmp_path, b_comp=COMPUTE_MODULE, a_comp=COMPUTE_MODULE, c_vert=VERTEX_MODULE, c_frag=FRAGMENT_MODULE)
+    paths = [tmp_path / "c.frag.spv", tmp_path / "b.comp.spv", tmp_path]
+    assert [one.name for one in find(paths)] == ["c", "b", "a"]
