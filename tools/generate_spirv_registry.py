@@ -78,7 +78,6 @@ def kind(entry: dict[str, Any]) -> tuple[str, str, str, tuple[tuple[object, ...]
 
 def render(grammar: dict[str, Any]) -> str:
     """The text of the generated module."""
-    row = "tuple[int, str, str, str, str, str, str]"
     lines = [
         HEAD.format(
             version=f"{grammar['major_version']}.{grammar['minor_version']}",

@@ -134,6 +134,19 @@ def value(kind: str, name: str) -> int | None:
     return _values(kind).get(name)
 
 
+@cache
+def _extensions() -> frozenset[str]:
+    needs = [entry[5] for entry in tables.INSTRUCTIONS]
+    needs += [each[4] for entry in tables.KINDS for each in entry[3]]
+    return frozenset(name for names in needs for name in names.split())
+
+
+def knows_extension(name: str) -> bool:
+    """Whether the tables hold what an extension brings. Extensions that bring no number (SPV_KHR_non_semantic_info)
+    are unknown to them."""
+    return name in _extensions()
+
+
 def _version(text: str) -> tuple[int, int] | None:
     if not text:
         return None

@@ -77,6 +77,8 @@ class Binding:
         readonly: NonWritable on the variable or on every member.
         input_attachment_index: of an INPUT_ATTACHMENT, the first; None elsewhere and where there is none.
         multisampled: of an image.
+        alternatives: of a ``MUTABLE_EXT`` binding (VK_EXT_mutable_descriptor_type): the types of the variables that
+            share it; empty elsewhere.
     """
 
     set: int
@@ -87,6 +89,7 @@ class Binding:
     readonly: bool = False
     input_attachment_index: int | None = None
     multisampled: bool = False
+    alternatives: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,8 @@ class PushConstants:
 @dataclass(frozen=True, slots=True)
 class SpecConstant:
     """One SpecId. `type` is ``bool``, ``int32``, ``uint64``, ``float16``, …; `default` is the value; `size` in bytes of
-    the data handed to the driver (4 for a bool: VkBool32). `shared` counts the constants of that id."""
+    the data handed to the driver (4 for a bool: VkBool32). `shared` counts the constants of that id: the first tells
+    type and default, `other_types` are those of the others where they differ."""
 
     id: int
     name: str
@@ -108,6 +112,7 @@ class SpecConstant:
     default: int | float | bool
     size: int
     shared: int = 1
+    other_types: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +149,13 @@ class Type:
 
     Attributes:
         kind: ``void bool int float vector matrix array runtime_array struct pointer image sampler sampled_image
-            acceleration_structure ray_query function``, or ``other`` with the opcode in `opcode`.
+            acceleration_structure ray_query function``, or ``other`` with the opcode in `opcode` (0 where it is not
+            known; 22 for floats that are none of IEEE's).
         width: bits of an int or float; `signed` of an int.
-        element: component, column, array element, pointee, or the image of a sampled image.
-        length: components, columns, or the array length with specialization applied (0 for a run-time array).
+        element: component, column, array element, pointee (None where it is declared only later), sampled type of an
+            image, or the image of a sampled image.
+        length: components, columns, or the array length with specialization applied (0 for a run-time array, and
+            where the length is made by an operation that is not known).
         members: of a struct.
         storage: storage class of a pointer.
         image: (dim, depth, arrayed, multisampled, sampled, format) of an image.
@@ -205,7 +213,7 @@ class EntryPoint:
         topology: what the stage wants or makes: ``points lines lines_adjacency triangles triangles_adjacency`` for
             geometry's input, ``triangles quads isolines`` for tessellation, output primitives for mesh; None elsewhere.
         writes_depth: FragDepth is in the interface; `dual_source`: an output has Index 1.
-        payloads: ray payload, callable data and hit attribute variables.
+        payloads: ray payload, callable data, hit attribute and task payload variables.
     """
 
     name: str

@@ -42,30 +42,15 @@ class Words:
         """Yield (opcode, index of its first word, word count) for every instruction.
 
         Raises:
-            InvalidSpirv: ``spirv/zero-word-count`` or ``spirv/truncated``.
+            InvalidSpirv: ``spirv/zero-word-count``, ``spirv/truncated`` or ``spirv/two-modules``.
         """
         data = self.data
         index, end = HEADER_WORDS, len(data)
         while index < end:
             word = data[index]
             count = word >> 16
-            if count == 0:
-                raise InvalidSpirv(
-                    "spirv/zero-word-count",
-                    f"an instruction of zero words at word {index} (byte {index * 4})",
-                    offset=index * 4,
-                    hint=_text_round_trip_hint(data),
-                )
-            if index + count > end:
-                from shaderstat.registry.spirv import opcode_name
-
-                raise InvalidSpirv(
-                    "spirv/truncated",
-                    f"ends inside {opcode_name(word & 0xFFFF)}, word {index} (byte {index * 4}): "
-                    f"it claims {count} words, {end - index} are left",
-                    offset=index * 4,
-                    hint=_text_round_trip_hint(data) or "the file is cut short or damaged: write it again",
-                )
+            if count == 0 or index + count > end:
+                raise broken_instruction(data, index)
             yield word & 0xFFFF, index, count
             index += count
 
@@ -124,6 +109,39 @@ def load(data: bytes) -> Words:
     return Words(view, swapped, (major, minor), generator, bound)
 
 
+def broken_instruction(data: memoryview, index: int) -> InvalidSpirv:
+    """The error for an instruction at word `index` that has no words, or more than are left."""
+    word = data[index]
+    where = f"word {index} (byte {index * 4})"
+    if word >> 16 == 0:
+        return InvalidSpirv(
+            "spirv/zero-word-count",
+            f"an instruction of zero words at {where}",
+            offset=index * 4,
+            hint=text_round_trip_hint(data),
+        )
+    if word == MAGIC:
+        return InvalidSpirv("spirv/two-modules", f"a second module begins at {where}", offset=index * 4)
+    from shaderstat.registry.spirv import opcode_name
+
+    return InvalidSpirv(
+        "spirv/truncated",
+        f"ends inside {opcode_name(word & 0xFFFF)}, {where}: "
+        f"it claims {word >> 16} words, {len(data) - index} are left",
+        offset=index * 4,
+        hint=text_round_trip_hint(data) or "the file is cut short or damaged: write it again",
+    )
+
+
+def little_endian(data: memoryview) -> bytes:
+    """The bytes of words, lowest first: so lie the octets of strings (SPIR-V specification 2.2.1, "Literal")."""
+    if sys.byteorder == "little":
+        return data.tobytes()
+    swapped = array("I", data.tobytes())
+    swapped.byteswap()
+    return swapped.tobytes()
+
+
 def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
     """Read a literal string that starts at word `index` and must close before word `end`.
 
@@ -133,11 +151,7 @@ def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
     Raises:
         InvalidSpirv: ``spirv/string`` where no NUL closes it.
     """
-    raw = data[index:end].tobytes()
-    if sys.byteorder == "big":  # octets lie little-endian within words (SPIR-V specification 2.2.1, "Literal")
-        swapped = array("I", raw)
-        swapped.byteswap()
-        raw = swapped.tobytes()
+    raw = little_endian(data[index:end])
     length = raw.find(b"\0")
     if length < 0:
         raise InvalidSpirv(
@@ -146,7 +160,7 @@ def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
     return raw[:length].decode("utf-8", "replace"), index + length // 4 + 1
 
 
-def _text_round_trip_hint(data: memoryview) -> str | None:
+def text_round_trip_hint(data: memoryview) -> str | None:
     """U+FFFD in UTF-8 inside binary words: the file went through a decoder that replaces."""
     if b"\xef\xbf\xbd" in data.tobytes():
         return "it holds EF BF BD (U+FFFD): a text decoder replaced what it could not read; copy the file as binary"

@@ -1,0 +1,418 @@
+"""The whole word stream, once: what is declared, decorated and called, with every instruction's shape checked.
+
+No recursion, and no work that grows faster than the file: what a hostile module can ask for is refused by number
+(``limit/…``) where the SPIR-V specification or common sense has a limit. What the tables don't know is skipped and
+recorded, since a good module may be newer than this package; what the validator alone can tell is left to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from shaderstat.errors import InvalidSpirv
+from shaderstat.registry import spirv as registry
+from shaderstat.spirv import words as stream
+from shaderstat.spirv.words import HEADER_WORDS, KNOWN_VERSION, Words, broken_instruction
+
+Decorations = dict[int, tuple[int, ...]]
+
+# Decorations copied by OpGroupDecorate, in all: a group of thousands for thousands of targets is no shader.
+MAX_GROUP_DECORATIONS = 1_000_000
+
+
+@dataclass(slots=True)
+class Entry:
+    """An OpEntryPoint: `model` is the execution model, `interface` its ids (each once), `index` its first word."""
+
+    model: int
+    function: int
+    name: str
+    interface: tuple[int, ...]
+    index: int
+
+
+@dataclass(slots=True)
+class Function:
+    """A function: its words are ``code[index:end]``, `calls` maps a called function to the word of a call, `uses` are
+    the module-scope variables whose ids occur in it; without `has_body` it is only declared."""
+
+    id: int
+    index: int
+    end: int = 0
+    calls: dict[int, int] = field(default_factory=dict)
+    uses: set[int] = field(default_factory=set)
+    has_body: bool = False
+
+
+@dataclass(slots=True)
+class Module:
+    """A module as it stands in its words.
+
+    Attributes:
+        code: all words, header included; `raw` are their bytes, lowest first.
+        modes: execution modes by function: mode → operands; `mode_ids` those whose operands are ids.
+        decorations, member_decorations: by target (and member); groups are resolved.
+        definitions: the first word of the instruction that makes an id.
+        declarations: first words of the types, constants and undefined values outside functions, in order.
+        variables: first words of the module-scope variables by id.
+        functions: by id.
+        names, member_names: the first word of OpName by id, of OpMemberName by (id, member): see `name`.
+        unknown_opcodes: opcodes that the tables don't know.
+        newer: the module says that it needs something that the tables don't know: leave judging to others.
+    """
+
+    words: Words
+    code: list[int]
+    raw: bytes
+    capabilities: list[int] = field(default_factory=list)
+    extensions: list[str] = field(default_factory=list)
+    imports: dict[int, str] = field(default_factory=dict)
+    addressing: int = 0
+    memory: int = 1
+    entries: list[Entry] = field(default_factory=list)
+    modes: dict[int, Decorations] = field(default_factory=dict)
+    mode_ids: dict[int, Decorations] = field(default_factory=dict)
+    decorations: dict[int, Decorations] = field(default_factory=dict)
+    member_decorations: dict[int, dict[int, Decorations]] = field(default_factory=dict)
+    definitions: dict[int, int] = field(default_factory=dict)
+    declarations: list[int] = field(default_factory=list)
+    variables: dict[int, int] = field(default_factory=dict)
+    functions: dict[int, Function] = field(default_factory=dict)
+    names: dict[int, int] = field(default_factory=dict)
+    member_names: dict[tuple[int, int], int] = field(default_factory=dict)
+    unknown_opcodes: dict[int, int] = field(default_factory=dict)
+    newer: bool = False
+
+    def name(self, id: int) -> str:
+        """The OpName of an id; empty where there is none."""
+        index = self.names.get(id)
+        return self.string(index + 2) if index is not None else ""
+
+    def member_name(self, id: int, member: int) -> str:
+        """The OpMemberName of a struct's member; empty where there is none."""
+        index = self.member_names.get((id, member))
+        return self.string(index + 3) if index is not None else ""
+
+    def string(self, at: int) -> str:
+        """The string at word `at`, known to be closed."""
+        return self.raw[at * 4 : self.raw.index(b"\0", at * 4)].decode("utf-8", "replace")
+
+
+def invalid(code: str, message: str, index: int, *, hint: str | None = None) -> InvalidSpirv:
+    """An error at word `index`, which ends its message."""
+    return InvalidSpirv(code, f"{message}, word {index} (byte {index * 4})", offset=index * 4, hint=hint)
+
+
+# ── What the loop does with an instruction ────────────────────────────────────────────────────────────────────────
+
+_SKIP, _USES, _DECLARES, _SPECIAL = range(4)
+# Groups whose operands are never pointers to module-scope variables.
+_WITHOUT_POINTERS = ("Arithmetic", "Bit", "Relational_and_Logical", "Derivative", "Debug")
+_SELECT, _UNDEF, _EXTENDED_INSTRUCTION = 169, 1, 12
+_LOAD, _STORE, _CALL, _LABEL, _FUNCTION, _FUNCTION_END, _VARIABLE = 61, 62, 57, 248, 54, 56, 59
+_UNTYPED_VARIABLE = 4418
+_ACCESS_CHAINS = frozenset((65, 66, 67, 70))
+_NAME, _MEMBER_NAME, _STRING, _DECORATE, _MEMBER_DECORATE = 5, 6, 7, 71, 72
+
+
+class _Shapes(dict[int, tuple[int, int, int]]):
+    """opcode → (words that it needs, offset of its result or 0, what the loop does with it)."""
+
+    def __missing__(self, opcode: int) -> tuple[int, int, int]:
+        grammar = registry.instruction(opcode)
+        if grammar is None:
+            shape = (1, 0, _SPECIAL)
+        else:
+            action = _USES
+            if grammar.group in ("Type-Declaration", "Constant-Creation") or opcode == _UNDEF:
+                action = _DECLARES
+            elif opcode in (_FUNCTION, _VARIABLE, _UNTYPED_VARIABLE):
+                action = _SPECIAL
+            elif opcode == _EXTENDED_INSTRUCTION:
+                action = _USES  # modf, frexp and the interpolations take pointers
+            elif grammar.group in ("Mode-Setting", "Extension", "Annotation", "Debug"):
+                action = _SPECIAL if opcode in _HANDLERS else _SKIP
+            elif grammar.group in _WITHOUT_POINTERS and opcode != _SELECT:
+                action = _SKIP
+            needed = sum(quantifier == "" for _, quantifier in grammar.operands)
+            shape = (1 + needed, registry.result_words(opcode)[1], action)
+        self[opcode] = shape
+        return shape
+
+
+def parse(words: Words) -> Module:
+    """Read all words.
+
+    Raises:
+        InvalidSpirv: ``spirv/zero-word-count``, ``spirv/truncated``, ``spirv/two-modules``, ``spirv/string``,
+            ``spirv/short-instruction``, ``spirv/id-out-of-bounds``, ``spirv/duplicate-id``, ``spirv/undefined-id``,
+            ``spirv/nested-function``, ``spirv/decoration-group``, ``spirv/no-body`` or
+            ``limit/decorations``.
+    """
+    code = words.data.tolist()
+    module = Module(words, code, stream.little_endian(words.data))
+    definitions, decorations, names = module.definitions, module.decorations, module.names
+    member_decorations, member_names = module.member_decorations, module.member_names
+    declare = module.declarations.append
+    shapes, bound, end = _SHAPES, words.bound, len(code)
+    groups: list[int] = []
+    index = HEADER_WORDS
+    while index < end:
+        head = code[index]
+        opcode = head & 0xFFFF
+        after = index + (head >> 16)
+        if after == index or after > end:
+            raise broken_instruction(words.data, index)
+        needed, result, action = shapes[opcode]
+        if after - index < needed:
+            raise _short(opcode, index, after - index, needed)
+        if result:
+            id = code[index + result]
+            if id in definitions or not 0 < id < bound:
+                raise _bad_result(module, id, index, bound)
+            definitions[id] = index
+        if opcode == _NAME or opcode == _MEMBER_NAME:
+            # A closed string's last byte is NUL where the padding is right; else look closer.
+            if code[after - 1] >> 24:
+                stream.string(words.data, index + (2 if opcode == _NAME else 3), after)
+            if opcode == _NAME:
+                names[code[index + 1]] = index
+            else:
+                member_names[code[index + 1], code[index + 2]] = index
+        elif opcode == _DECORATE:
+            decoration = code[index + 2]
+            if after - index == 3 and decoration in _WITH_OPERAND:
+                raise _short(opcode, index, 3, 4)
+            target = decorations.get(code[index + 1])
+            if target is None:
+                decorations[code[index + 1]] = {decoration: tuple(code[index + 3 : after])}
+            else:
+                target[decoration] = tuple(code[index + 3 : after])
+        elif opcode == _MEMBER_DECORATE:
+            decoration = code[index + 3]
+            if after - index == 4 and decoration in _WITH_OPERAND:
+                raise _short(opcode, index, 4, 5)
+            members = member_decorations.setdefault(code[index + 1], {})
+            members.setdefault(code[index + 2], {})[decoration] = tuple(code[index + 4 : after])
+        elif action == _DECLARES:
+            declare(index)
+        elif action == _SPECIAL:
+            if opcode == _FUNCTION:
+                index = _function(module, index)
+                continue
+            handler = _HANDLERS.get(opcode)
+            if handler is None:
+                module.unknown_opcodes.setdefault(opcode, index)
+            elif handler is _group:
+                groups.append(index)
+            else:
+                handler(module, index, after)
+        index = after
+    _finish(module, groups)
+    return module
+
+
+def _function(module: Module, start: int) -> int:
+    """Read the function that begins at word `start`; the word after its end."""
+    words, code, definitions, variables = module.words, module.code, module.definitions, module.variables
+    shapes, bound, end = _SHAPES, words.bound, len(code)
+    function = Function(code[start + 2], start)
+    uses = function.uses
+    without_variables = variables.keys().isdisjoint
+    index = start + (code[start] >> 16)
+    while index < end:
+        head = code[index]
+        opcode = head & 0xFFFF
+        after = index + (head >> 16)
+        if after == index or after > end:
+            raise broken_instruction(words.data, index)
+        needed, result, action = shapes[opcode]
+        if after - index < needed:
+            raise _short(opcode, index, after - index, needed)
+        if result:
+            id = code[index + result]
+            if id in definitions or not 0 < id < bound:
+                raise _bad_result(module, id, index, bound)
+            definitions[id] = index
+        # Four instructions make nearly all references; for the rest see whether a variable's number occurs at all.
+        if opcode == _LOAD or opcode in _ACCESS_CHAINS:
+            if code[index + 3] in variables:
+                uses.add(code[index + 3])
+        elif opcode == _STORE:
+            if code[index + 1] in variables:
+                uses.add(code[index + 1])
+            if code[index + 2] in variables:
+                uses.add(code[index + 2])
+        elif action == _USES:
+            if opcode == _CALL:
+                function.calls.setdefault(code[index + 3], index)
+            elif opcode == _LABEL:
+                function.has_body = True
+            elif opcode == _FUNCTION_END:
+                function.end = after
+                module.functions[function.id] = function
+                return after
+            if not without_variables(code[index + 1 : after]):
+                uses.update(id for id in registry.used_ids(code, index, after - index) if id in variables)
+        elif action == _SPECIAL:
+            if opcode == _FUNCTION:
+                raise invalid("spirv/nested-function", f"OpFunction inside function %{function.id}", index)
+            if opcode == _VARIABLE:
+                # An initialiser may be a variable of the module.
+                uses.update(word for word in code[index + 4 : after] if word in variables)
+            elif registry.instruction(opcode) is None:
+                module.unknown_opcodes.setdefault(opcode, index)
+                # Which of its words are ids isn't known: a layout may declare too much, never too little.
+                uses.update(word for word in code[index + 1 : after] if word in variables)
+        index = after
+    raise InvalidSpirv(
+        "spirv/truncated",
+        f"ends inside function %{function.id}, which begins at word {start} (byte {start * 4}): no OpFunctionEnd",
+        offset=end * 4,
+        hint="the file is cut short or damaged: write it again",
+    )
+
+
+def _finish(module: Module, groups: list[int]) -> None:
+    """What can be told only when all has been read."""
+    module.newer = (
+        module.words.version > KNOWN_VERSION
+        or any(registry.enumerant("Capability", each) is None for each in module.capabilities)
+        or any(not registry.knows_extension(each) for each in module.extensions)
+    )
+    _apply_groups(module, groups)
+    if module.unknown_opcodes:
+        return
+    for function in module.functions.values():
+        for callee, index in function.calls.items():
+            if callee not in module.functions:
+                raise invalid("spirv/undefined-id", f"a call of %{callee}, which is no function", index)
+    for entry in module.entries:
+        body = module.functions.get(entry.function)
+        if body is None:
+            raise invalid(
+                "spirv/undefined-id",
+                f"entry point {entry.name!r} is function %{entry.function}, which is not there",
+                entry.index,
+            )
+        if not body.has_body:
+            raise invalid("spirv/no-body", f"the function of entry point {entry.name!r} has no body", body.index)
+
+
+def _apply_groups(module: Module, groups: list[int]) -> None:
+    """OpGroupDecorate and OpGroupMemberDecorate (deprecated, and still written): copy what the group has."""
+    code, copied = module.code, 0
+    for index in groups:
+        after = index + (code[index] >> 16)
+        group = code[index + 1]
+        given = module.decorations.get(group, {})
+        by_member = code[index] & 0xFFFF == _GROUP_MEMBER_DECORATE
+        targets = range(index + 2, after - 1, 2) if by_member else range(index + 2, after)
+        copied += len(given) * len(targets)
+        if copied > MAX_GROUP_DECORATIONS:
+            raise invalid("limit/decorations", "decoration groups of more than 1,000,000 decorations in all", index)
+        for at in targets:
+            definition = module.definitions.get(code[at], 0)
+            if definition and code[definition] & 0xFFFF == _DECORATION_GROUP:
+                raise invalid("spirv/decoration-group", f"decoration group %{code[at]} is decorated by a group", index)
+            if by_member:
+                members = module.member_decorations.setdefault(code[at], {})
+                members.setdefault(code[at + 1], {}).update(given)
+            else:
+                module.decorations.setdefault(code[at], {}).update(given)
+
+
+# ── Instructions that are met seldom, one function each: (module, first word, word after the last) ────────────────
+
+
+def _capability(module: Module, index: int, after: int) -> None:
+    module.capabilities.append(module.code[index + 1])
+
+
+def _extension(module: Module, index: int, after: int) -> None:
+    module.extensions.append(stream.string(module.words.data, index + 1, after)[0])
+
+
+def _import(module: Module, index: int, after: int) -> None:
+    module.imports[module.code[index + 1]] = stream.string(module.words.data, index + 2, after)[0]
+
+
+def _string(module: Module, index: int, after: int) -> None:
+    stream.string(module.words.data, index + 2, after)  # only to see it closed
+
+
+def _memory_model(module: Module, index: int, after: int) -> None:
+    module.addressing, module.memory = module.code[index + 1], module.code[index + 2]
+
+
+def _entry_point(module: Module, index: int, after: int) -> None:
+    name, first = stream.string(module.words.data, index + 3, after)
+    interface = tuple(dict.fromkeys(module.code[first:after]))
+    module.entries.append(Entry(module.code[index + 1], module.code[index + 2], name, interface, index))
+
+
+def _execution_mode(module: Module, index: int, after: int) -> None:
+    modes = module.modes.setdefault(module.code[index + 1], {})
+    modes[module.code[index + 2]] = tuple(module.code[index + 3 : after])
+
+
+def _execution_mode_id(module: Module, index: int, after: int) -> None:
+    modes = module.mode_ids.setdefault(module.code[index + 1], {})
+    modes[module.code[index + 2]] = tuple(module.code[index + 3 : after])
+
+
+def _decorate_id(module: Module, index: int, after: int) -> None:
+    module.decorations.setdefault(module.code[index + 1], {})[module.code[index + 2]] = tuple(
+        module.code[index + 3 : after]
+    )
+
+
+def _member_decorate_string(module: Module, index: int, after: int) -> None:
+    members = module.member_decorations.setdefault(module.code[index + 1], {})
+    members.setdefault(module.code[index + 2], {})[module.code[index + 3]] = tuple(module.code[index + 4 : after])
+
+
+def _variable(module: Module, index: int, after: int) -> None:
+    module.variables[module.code[index + 2]] = index
+
+
+def _group(module: Module, index: int, after: int) -> None:
+    """Kept for `_apply_groups`: a group's own decorations may stand anywhere before it."""
+
+
+_DECORATION_GROUP, _GROUP_MEMBER_DECORATE = 73, 75
+_HANDLERS = {
+    _STRING: _string,
+    10: _extension,
+    11: _import,
+    14: _memory_model,
+    15: _entry_point,
+    16: _execution_mode,
+    17: _capability,
+    _VARIABLE: _variable,
+    74: _group,
+    _GROUP_MEMBER_DECORATE: _group,
+    331: _execution_mode_id,
+    332: _decorate_id,
+    _UNTYPED_VARIABLE: _variable,
+    5632: _decorate_id,  # OpDecorateString: the words of the string are kept as they are
+    5633: _member_decorate_string,
+}
+# Decorations that reflection reads an operand of: SpecId, ArrayStride, MatrixStride, BuiltIn, Location, Component,
+# Index, Binding, DescriptorSet, Offset, InputAttachmentIndex.
+_WITH_OPERAND: Mapping[int, None] = dict.fromkeys((1, 6, 7, 11, 30, 31, 32, 33, 34, 35, 43))
+_SHAPES = _Shapes()
+
+
+def _short(opcode: int, index: int, count: int, needed: int) -> InvalidSpirv:
+    name = registry.opcode_name(opcode)
+    return invalid("spirv/short-instruction", f"{name} of {count} words, where it needs {needed}", index)
+
+
+def _bad_result(module: Module, id: int, index: int, bound: int) -> InvalidSpirv:
+    name = registry.opcode_name(module.code[index] & 0xFFFF)
+    if not 0 < id < bound:
+        return invalid("spirv/id-out-of-bounds", f"{name} makes id {id}: ids are 1 to {bound - 1}", index)
+    first = module.definitions[id]
+    return invalid("spirv/duplicate-id", f"{name} makes id {id}, which word {first} made already", index)
