@@ -9,12 +9,10 @@ from typing import Literal, TypeAlias
 from shaderstat.spirv.facts import Binding, PushConstants, Type, Variable
 from shaderstat.spirv.layout import Sizes
 
-Count: TypeAlias = int | Literal["runtime"]
+Count: TypeAlias = 'int | Literal["runtime"]'
 
 UNIFORM_CONSTANT, UNIFORM, PUSH_CONSTANT, STORAGE_BUFFER = 0, 2, 9, 12
-RESOURCES = frozenset((Count: TypeAlias = int | Literal["runtime"]
-
-UNIFORM_CONSTANT, UNIFORM, STORAGE_BUFFER))
+RESOURCES = frozenset((UNIFORM_CONSTANT, UNIFORM, STORAGE_BUFFER))
 
 _BUFFER_BLOCK, _NON_WRITABLE, _BINDING, _SET, _ATTACHMENT = 3, 24, 33, 34, 43
 _WEIGHT_TEXTURE, _BLOCK_MATCH_TEXTURE = 4487, 4488

@@ -64,7 +64,8 @@ def reflect(
     Raises:
         InvalidSpirv: with the codes of `shaderstat.spirv.parse.parse` and `shaderstat.spirv.declare.Declarations`,
             ``spirv/no-entry-point`` (libraries, which declare Linkage, have an empty list instead),
-            ``spirv/no-capability``, ``spirv/recursive-function``, ``spirv/local-size``, ``limit/interface`` or ``limit/entry-points``.
+            ``spirv/no-capability``, ``spirv/recursive-function``, ``spirv/local-size``, ``limit/interface`` or
+            ``limit/entry-points``.
         Unsupported: ``spirv/opencl-kernel``, ``spirv/opengl``, ``spirv/execution-model``, ``spirv/interface-type``.
     """
     try:
