@@ -43,7 +43,13 @@ class DeviceFacts(Protocol):
 
 
 class SpirvTools(Protocol):
-    """SPIRV-Tools, however it was found (`shaderstat.child.spirv_tools`)."""
+    """SPIRV-Tools, however it was found (`shaderstat.child.spirv_tools`).
+
+    Attributes:
+        problem: why the last disassembly gave nothing.
+    """
+
+    problem: str
 
     def disassemble(self, words: bytes) -> str | None:
         """The module as text; None where no SPIRV-Tools can be reached."""

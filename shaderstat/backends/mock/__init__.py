@@ -1,0 +1,282 @@
+"""The mock: a backend that needs no loader, no driver and no GPU. It takes a pipeline as any driver does, and answers
+with a true static analysis of the SPIR-V itself; it says plainly that no GPU compiler was asked.
+
+With a scenario (`shaderstat.backends.mock.scenario`) it answers anything that a driver may.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shaderstat._version import __version__
+from shaderstat.backends.base import DriverError, SpirvTools
+from shaderstat.backends.mock import scenario as scenarios
+from shaderstat.backends.mock.analysis import analyse
+from shaderstat.backends.mock.code import Code, find_entry
+from shaderstat.backends.mock.listing import control_flow_graph
+from shaderstat.backends.mock.scenario import Rule, Scenario
+from shaderstat.backends.mock.statistics import Subject, answers
+from shaderstat.errors import NoTarget
+from shaderstat.model import (
+    STAGE_BITS,
+    Device,
+    Driver,
+    Durations,
+    ExecutableAnswer,
+    Launch,
+    RepresentationAnswer,
+    stage_names,
+)
+from shaderstat.pipeline.spec import PipelineSpec
+from shaderstat.spirv.declare import Declarations
+from shaderstat.spirv.facts import SpecConstant
+from shaderstat.spirv.parse import parse
+from shaderstat.spirv.reflect import reflect
+from shaderstat.spirv.specialize import Scalar
+from shaderstat.spirv.words import load
+
+DRIVER = Driver(0, "shaderstat mock", __version__, "static analysis of the SPIR-V itself: no GPU compiler was asked")
+DEVICE = Device("the SPIR-V itself", 0, 0, "other", "1.4.0", "0" * 32)
+
+_CREATE = {
+    "compute": "vkCreateComputePipelines",
+    "graphics": "vkCreateGraphicsPipelines",
+    "ray_tracing": "vkCreateRayTracingPipelinesKHR",
+}
+_PROPERTIES = "vkGetPipelineExecutablePropertiesKHR"
+_FLOATS = {"float16": "=e", "float32": "=f", "float64": "=d"}
+
+
+class Facts:
+    """A device that has everything, but for what the scenario says it lacks. See `DeviceFacts`."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._scenario = scenario
+        self.driver = replace(DRIVER, **scenario.driver)
+        self.device = replace(DEVICE, **scenario.device)
+        major, minor, patch = (*map(int, self.device.api_version.split(".")), 0, 0)[:3]
+        self.api_version = (major, minor, patch)
+
+    def has_extension(self, name: str) -> bool:
+        """See `DeviceFacts.has_extension`."""
+        return self._scenario.has("extensions", name)
+
+    def has_feature(self, struct: str, member: str) -> bool:
+        """See `DeviceFacts.has_feature`."""
+        return self._scenario.has("features", f"{struct}.{member}")
+
+    def property(self, struct: str, member: str) -> int | None:
+        """See `DeviceFacts.property`: no limits but those of the scenario."""
+        return self._scenario.limits.get(member)
+
+    def supports_format(self, format: str, feature: str) -> bool:
+        """See `DeviceFacts.supports_format`."""
+        return self._scenario.has("formats", format)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    """A stage of the pipeline that is not generated."""
+
+    stage: str
+    words: bytes
+    path: str
+    entry_point: str
+    specialization: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """See `CompiledPipeline`."""
+
+    durations: Durations
+    driver_ns: int
+    _executables: tuple[ExecutableAnswer, ...]
+    _remarks: list[tuple[str, str]]
+    _rule: Rule
+
+    def query(self) -> tuple[ExecutableAnswer, ...]:
+        """See `CompiledPipeline.query`."""
+        started = time.perf_counter_ns()
+        self._rule.query.happen(_PROPERTIES)
+        self.driver_ns += time.perf_counter_ns() - started
+        if self._rule.incomplete:
+            self._remarks.append(("vulkan/incomplete", f"{_PROPERTIES} returned VK_INCOMPLETE for every array"))
+        if self._rule.lost:
+            self._remarks.append(
+                ("vulkan/count-shrank", f"{self._rule.lost} elements of each list were counted and then not written")
+            )
+        return self._executables
+
+    def diagnostics(self) -> tuple[tuple[str, str], ...]:
+        """See `CompiledPipeline.diagnostics`."""
+        return tuple(self._remarks)
+
+
+class MockBackend:
+    """See `shaderstat.backends.base.Backend`."""
+
+    def __init__(self, scenario: Scenario, tools: SpirvTools) -> None:
+        self._scenario = scenario
+        self._tools = tools
+        self.facts = Facts(scenario)
+
+    @contextmanager
+    def compile(self, spec: PipelineSpec, *, statistics: bool, representations: bool) -> Iterator[Pipeline]:
+        """See `Backend.compile`.
+
+        Raises:
+            DriverError: as the scenario says, or there is no such entry point.
+            InvalidSpirv: a module that `shaderstat.spirv.parse` refuses.
+        """
+        started = time.perf_counter_ns()
+        stages = _stages(spec)
+        rule = self._scenario.rule([stage.path for stage in stages], [stage.stage for stage in stages])
+        rule.create.happen(_CREATE[spec.kind])
+        remarks: list[tuple[str, str]] = []
+        executables = rule.executables
+        if executables is None:
+            executables = tuple(self._executable(spec.kind, stage, representations, remarks) for stage in stages)
+        if not statistics or "statistics" in rule.without:
+            executables = tuple(replace(each, statistics=()) for each in executables)
+        if not representations or "representations" in rule.without:
+            executables = tuple(replace(each, representations=()) for each in executables)
+        if rule.lost:
+            executables = _lose(executables, rule.lost)
+        wall = time.perf_counter_ns() - started
+        yield Pipeline(Durations(wall=wall), wall, executables, remarks, rule)
+        rule.destroy.happen("vkDestroyPipeline")
+
+    def close(self) -> None:
+        """See `Backend.close`: there is nothing to let go."""
+
+    def _executable(
+        self, kind: str, stage: _Stage, representations: bool, remarks: list[tuple[str, str]]
+    ) -> ExecutableAnswer:
+        words = load(stage.words)
+        only = (stage.stage, stage.entry_point)
+        values: dict[int, Scalar] = {}
+        entries = reflect(words, only=only).entries
+        if entries and stage.specialization:
+            values = _values(entries[0].spec_constants, stage.specialization)
+            entries = reflect(words, values, only=only).entries
+        module = parse(words)
+        start = find_entry(module, *only)
+        if not entries or start is None:
+            raise DriverError(_CREATE[kind], "VK_ERROR_UNKNOWN")
+        code = Code(module, Declarations(module, values), start)
+        analysis = analyse(code)
+        name = stage.stage.replace("_", " ")
+        if analysis.live is None:
+            remarks.append(("mock/too-large", f"{name}: too large to count live values"))
+        subject = Subject(analysis, entries[0], len(stage.words), _identity(stage, values))
+        return ExecutableAnswer(
+            name=name,
+            description=f"the {name} stage as it stands in its module: no GPU compiler was asked",
+            stages=STAGE_BITS[stage.stage],
+            subgroup_size=0,
+            statistics=answers(subject),
+            representations=self._representations(code, stage, remarks) if representations else (),
+        )
+
+    def _representations(
+        self, code: Code, stage: _Stage, remarks: list[tuple[str, str]]
+    ) -> tuple[RepresentationAnswer, ...]:
+        found = []
+        text = self._tools.disassemble(stage.words)
+        if text is None:
+            remarks.append(("mock/no-disassembly", f"{stage.stage}: no disassembly: {self._tools.problem}"))
+        else:
+            found.append(_text("Disassembly", "The module as SPIRV-Tools writes it", text))
+        graph = control_flow_graph(code)
+        found.append(_text("Control-flow graph", "The functions that the entry point reaches, block by block", graph))
+        found.append(RepresentationAnswer("Words", "The module, in this machine's byte order", False, stage.words))
+        return tuple(found)
+
+
+def open(launch: Launch, tools: SpirvTools) -> MockBackend:
+    """See `shaderstat.backends.base.Backend`.
+
+    Raises:
+        NoTarget: the scenario says that there is none, or isn't one.
+    """
+    scenario = scenarios.read(launch.scenario)
+    try:
+        backend = MockBackend(scenario, tools)
+    except (TypeError, ValueError) as error:
+        raise NoTarget(f"the mock's scenario is not as it should be: {error}") from None
+    try:
+        scenario.open.happen("vkCreateDevice")
+    except DriverError as error:
+        raise NoTarget(str(error)) from None
+    if scenario.missing is not None:
+        raise NoTarget(scenario.missing)
+    return backend
+
+
+def _stages(spec: PipelineSpec) -> list[_Stage]:
+    """The stages that were not generated, in pipeline order."""
+    infos: Sequence[Mapping[str, Any]]
+    infos = [spec.create_info["stage"]] if spec.kind == "compute" else spec.create_info["pStages"]
+    stages = []
+    for info in infos:
+        module = spec.modules[info["module"]]
+        if not module.synthetic:
+            stages.append(
+                _Stage(
+                    _stage_word(info["stage"]),
+                    module.words,
+                    module.path,
+                    info["pName"],
+                    info.get("pSpecializationInfo") or {},
+                )
+            )
+    order = list(STAGE_BITS)
+    return sorted(stages, key=lambda stage: order.index(stage.stage))
+
+
+def _stage_word(flag: str | int) -> str:
+    """``VK_SHADER_STAGE_FRAGMENT_BIT``, or its number, as ``fragment``."""
+    if isinstance(flag, int):
+        return stage_names(flag)[0]
+    return flag.removeprefix("VK_SHADER_STAGE_").partition("_BIT")[0].lower()
+
+
+def _values(constants: Sequence[SpecConstant], info: Mapping[str, Any]) -> dict[int, Scalar]:
+    """VkSpecializationInfo as values by SpecId."""
+    types = {constant.id: constant.type for constant in constants}
+    values: dict[int, Scalar] = {}
+    for entry in info["pMapEntries"]:
+        raw = bytes(info["pData"][entry["offset"] : entry["offset"] + entry["size"]])
+        kind = types.get(entry["constantID"])
+        if kind in _FLOATS:
+            (values[entry["constantID"]],) = struct.unpack(_FLOATS[kind], raw)
+        elif kind is not None:
+            number = int.from_bytes(raw, sys.byteorder, signed=kind.startswith("i"))
+            values[entry["constantID"]] = number != 0 if kind == "bool" else number
+    return values
+
+
+def _identity(stage: _Stage, values: Mapping[int, Scalar]) -> int:
+    digest = hashlib.sha256(stage.words)
+    digest.update(repr((stage.stage, stage.entry_point, sorted(values.items()))).encode("utf-8", "surrogatepass"))
+    return int.from_bytes(digest.digest()[:8], "big")
+
+
+def _text(name: str, description: str, text: str) -> RepresentationAnswer:
+    return RepresentationAnswer(name, description, True, text.encode("utf-8", "replace").partition(b"\0")[0])
+
+
+def _lose(executables: Sequence[ExecutableAnswer], lost: int) -> tuple[ExecutableAnswer, ...]:
+    """The lists as a reader has them who goes by the last call's count."""
+    return tuple(
+        replace(each, statistics=each.statistics[:-lost], representations=each.representations[:-lost])
+        for each in executables[:-lost] or executables[:1]
+    )
