@@ -5,6 +5,7 @@ Each cell is the driver's own number with its unit. Units differ between drivers
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo, Target
@@ -13,7 +14,6 @@ from shaderstat.reporters._gathered import (
     MISSING,
     Gathered,
     cell,
-    driver_words,
     is_spill,
     pipeline_words,
 )
@@ -49,6 +49,9 @@ _UNITS = {
     "vec4 registers": "vec4",
     "16-bit registers": "× 16 b",
 }
+
+# Of a device's name, what the target's already says, or what says nothing.
+_NAMED_TWICE = re.compile(r"^(?:AMD Radeon|AMD|Turnip|NVIDIA) |\s*\((?:TM|R|RADV [^)]*)\)|^Null hardware")
 
 Pairs = list[tuple[Statistic, StatisticInfo]]
 
@@ -98,7 +101,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
             status = pen.paint(printable(result.status), status_style(result.status))
             pen.line(f"  {printable(result.target or '')}  {status}  {reason(result)}")
 
-    remarks = []
+    remarks = _notes(gathered, [good[i] for i in shown])
     left_out = [printable(good[i].target or "") for i in range(len(good)) if i not in shown]
     if left_out:
         remarks.append("no room for: " + " · ".join(left_out))
@@ -108,12 +111,26 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     return remarks
 
 
+def _notes(gathered: Gathered, results: Sequence[Result]) -> list[str]:
+    """What is odd about single numbers."""
+    return [
+        printable(f"{result.target}: {info.label or info.name} {cell(statistic, info)}: {statistic.note}")
+        for result in results
+        for executable in result.executables
+        for statistic, info in joined(executable, gathered.infos(result.target))
+        if statistic.note is not None and info.key is not None
+    ]
+
+
 def _head(target: Target | None, result: Result) -> list[str]:
-    """What stands above a column: the target, its device, its driver."""
+    """What stands above a column: the target, its device, its driver's version."""
     if target is None:
         return [printable(result.target or "")]
-    device = [] if target.source == "mock" else [printable(target.device.name)]
-    return [printable(target.id), *device, driver_words(target).removeprefix(f"{printable(target.device.name)}, ")]
+    device = _NAMED_TWICE.sub("", target.device.name).strip()
+    version = target.driver.info or target.driver.version
+    if version[:1].isdigit():
+        version = f"{target.driver.name} {version}"
+    return [printable(text) for text in (target.id, device, version)]
 
 
 def _sections(

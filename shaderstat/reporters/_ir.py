@@ -26,7 +26,6 @@ class Texts:
         self._pen = pen
         self._options = options
         self._gathered = Gathered()
-        self._silent: dict[str, bool] = {}
         self._wrote = False
 
     def feed(self, event: Event) -> None:
@@ -39,21 +38,12 @@ class Texts:
         for executable, texts in zip(result.executables, event.data, strict=False):
             for representation, data in zip(executable.representations, texts, strict=True):
                 self._text(result, executable, representation, data)
-        if result.target is not None and result.executables:
-            given = any(executable.representations for executable in result.executables)
-            self._silent[result.target] = self._silent.get(result.target, True) and not given
 
     def close(self) -> None:
         """Everything is written."""
 
     def remarks(self) -> Sequence[str]:
-        if self._options.selection.representations:
-            return []
-        return [
-            f"{printable(target)}: this driver gives no internal representations"
-            for target, silent in self._silent.items()
-            if silent
-        ]
+        return ()
 
     def _text(self, result: Result, executable: Executable, representation: Representation, data: bytes) -> None:
         name = f"{executable.index} {printable(executable.name)}".rstrip()

@@ -40,6 +40,7 @@ class _Column:
     heading: str
     cells: tuple[str, ...]
     numbers: tuple[int | float | None, ...]
+    notes: tuple[str | None, ...]
     spills: tuple[bool, ...]
 
     @property
@@ -94,7 +95,7 @@ def _table(
         room = None if options.width is None else options.width - first - second - len("wave") - 6
         columns = _columns(rows, target)
         shown, remarks = _choose(columns, options, room)
-        remarks = [*_most(rows, columns), *remarks]
+        remarks = [*_most(rows, columns), *_notes(shown), *remarks]
         _write(rows, shown, (first, second), pen, options)
     _failures.rows(failures, names, first, pen, options)
     if options.verbosity and rows:
@@ -155,9 +156,9 @@ def _choose(columns: Sequence[_Column], options: Options, room: int | None) -> t
         remarks.append("no room for: " + " · ".join(narrow))
     more = len(columns) - len(equal) - len(wanted)
     if more:
-        remarks.append(f"{more} more statistics: --stat '*' or -f csv")
-    elif equal or narrow:
-        remarks.append("all of them: -f csv")
+        remarks.append(f"{more} more statistic{'s' if more > 1 else ''}: --stat '*' or -f csv")
+    elif remarks:
+        remarks[-1] += "  (-f csv has all)"
     return [column for column in columns if column in shown], remarks
 
 
@@ -172,9 +173,9 @@ def _claim(info: StatisticInfo) -> int:
 
 
 def _most(rows: Sequence[_Row], columns: Sequence[_Column]) -> list[str]:
-    """The three executables that take the most registers."""
+    """The three executables that take the most registers, of more."""
     for column in columns:
-        if column.info.key == "registers" and column.info.role == "trigger" and not column.equal:
+        if len(rows) > 3 and column.info.key == "registers" and column.info.role == "trigger" and not column.equal:
             ranked = sorted(
                 (-value, place) for place, value in enumerate(column.numbers) if value is not None and value > 0
             )
@@ -183,6 +184,16 @@ def _most(rows: Sequence[_Row], columns: Sequence[_Column]) -> list[str]:
             ]
             return [f"most {column.heading}  " + " · ".join(words)]
     return []
+
+
+def _notes(columns: Sequence[_Column]) -> list[str]:
+    """What is odd about single numbers, once for each."""
+    return [
+        f"{column.heading} {text}: {printable(note)}"
+        for column in columns
+        for text, note in dict.fromkeys(zip(column.cells, column.notes, strict=True))
+        if note is not None
+    ]
 
 
 def _legend(columns: Sequence[_Column], pen: Pen, options: Options) -> None:
@@ -206,5 +217,6 @@ def _column(key: tuple[str, str, int], info: StatisticInfo, rows: Sequence[_Row]
         heading=short(info),
         cells=tuple(cell(each, info) for each in found),
         numbers=tuple(each.value if each is not None else None for each in found),
+        notes=tuple(each.note if each is not None else None for each in found),
         spills=tuple(each is not None and is_spill(each, info) for each in found),
     )
