@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from shaderstat import inputs, targets
 from shaderstat._version import __version__
 from shaderstat.annotate import Annotator
-from shaderstat.errors import NoTarget, ShaderstatError
+from shaderstat.errors import InvalidSpirv, NoTarget, ShaderstatError
 from shaderstat.inputs import Candidate
 from shaderstat.model import (
     STATUSES,
@@ -45,6 +45,7 @@ from shaderstat.model import (
 from shaderstat.pipeline.spec import SYNTHESIS_VERSION
 from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
+from shaderstat.variants import Variant, variants
 from shaderstat.wire import Hello
 
 
@@ -60,7 +61,7 @@ def run(request: Request) -> Iterator[Event]:
         KeyboardInterrupt: after an `EndEvent` with ``complete`` false.
     """
     candidates = _select(inputs.find(request.paths, stdin=request.stdin), request)
-    yield from _Run(request, candidates).events()
+    yield from _Run(request, candidates, variants(request.spec)).events()
 
 
 def _select(candidates: list[Candidate], request: Request) -> list[Candidate]:
@@ -79,10 +80,13 @@ def _select(candidates: list[Candidate], request: Request) -> list[Candidate]:
 class _Run:
     """One run's state: its targets, their annotators, what has been yielded."""
 
-    def __init__(self, request: Request, candidates: list[Candidate]) -> None:
+    def __init__(self, request: Request, candidates: list[Candidate], variants: list[Variant]) -> None:
         self.request = request
         self.candidates = candidates
-        self.work = [one for one in candidates if one.verdict is None]
+        self.variants = variants
+        # What is compiled: task number → pipeline and variant, in input order.
+        self.work = [(one, variant) for one in candidates if one.verdict is None for variant in variants]
+        self.spec_found: set[int] = set()
         self.counts: Counter[str] = Counter()
         self.notes: list[Diagnostic] = []
         self.targets: dict[int, Target] = {}
@@ -95,13 +99,16 @@ class _Run:
         complete = False
         with Pool() as pool:
             notes = list(self._open(pool)) if self.work else []
-            yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.candidates))
+            early = sum(one.verdict is not None for one in self.candidates)
+            yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.work) + early)
             for note in notes:
                 yield self._note(note)
             for target in self.targets.values():
                 yield TargetEvent(target)
             try:
                 yield from self._results(pool)
+                for note in self._unmatched():
+                    yield self._note(note)
                 complete = True
             except KeyboardInterrupt:
                 yield self._end(head, complete=False)
@@ -204,29 +211,32 @@ class _Run:
         lanes = list(self.targets)
         outcomes = pool.run(len(self.work), self._load) if self.work else iter(())
         waiting: dict[tuple[int, int], Outcome] = {}
-        task = 0
+        tasks = iter(range(len(self.work)))
         for candidate in self.candidates:
-            pipeline = _pipeline(candidate)
             if candidate.verdict is not None:
+                pipeline = _pipeline(candidate, Variant())
                 yield PipelineEvent(pipeline)
                 yield self._result(Result(pipeline.id, None, candidate.verdict, diagnostics=candidate.diagnostics))
                 continue
-            for place, lane in enumerate(lanes):
-                while (task, lane) not in waiting:
-                    outcome = next(outcomes)
-                    waiting[outcome.task, outcome.lane] = outcome
-                outcome = waiting.pop((task, lane))
-                if place == 0:
-                    yield PipelineEvent(replace(pipeline, workgroup=outcome.answer.workgroup))
-                yield from self._annotated(candidate, pipeline, outcome)
-            task += 1
+            for variant in self.variants:
+                task = next(tasks)
+                pipeline = _pipeline(candidate, variant)
+                for place, lane in enumerate(lanes):
+                    while (task, lane) not in waiting:
+                        outcome = next(outcomes)
+                        waiting[outcome.task, outcome.lane] = outcome
+                    outcome = waiting.pop((task, lane))
+                    if place == 0:
+                        yield PipelineEvent(replace(pipeline, workgroup=outcome.answer.workgroup))
+                    yield from self._annotated(candidate, variant, pipeline, outcome)
 
     def _load(self, task: int) -> Job | Answer:
-        candidate, request = self.work[task], self.request
+        (candidate, variant), request = self.work[task], self.request
         try:
             modules = tuple(JobModule(one.path, one.read(), one.stage, one.entry_point) for one in candidate.modules)
-        except ShaderstatError as error:
-            return Answer("invalid", diagnostics=(Diagnostic("error", "input/changed", error.message, error.hint),))
+        except InvalidSpirv as error:
+            remark = Diagnostic("error", error.code, error.message, error.hint, error.path)
+            return Answer("invalid", diagnostics=(remark,))
         return Job(
             kind=candidate.kind or "",
             modules=modules,
@@ -234,11 +244,15 @@ class _Run:
             representations=request.representations,
             validate=request.validate,
             timeout_s=request.timeout_s,
+            spec=variant.choices,
         )
 
-    def _annotated(self, candidate: Candidate, pipeline: Pipeline, outcome: Outcome) -> Iterator[Event]:
+    def _annotated(
+        self, candidate: Candidate, variant: Variant, pipeline: Pipeline, outcome: Outcome
+    ) -> Iterator[Event]:
         """A result, and before it the target anew if its list of statistics has grown."""
         answer, annotator, target = outcome.answer, self.annotators[outcome.lane], self.targets[outcome.lane]
+        self.spec_found.update(answer.spec_found)
         executables = annotator.executables(answer.executables)
         if annotator.grew:
             target = replace(target, statistics=annotator.statistics)
@@ -246,7 +260,7 @@ class _Run:
             yield TargetEvent(target)
         failure = answer.failure
         if failure is not None:
-            failure = replace(failure, reproduce=self._reproduce(candidate, target))
+            failure = replace(failure, reproduce=self._reproduce(candidate, variant, target))
         result = Result(
             pipeline=pipeline.id,
             target=target.id,
@@ -260,21 +274,28 @@ class _Run:
         data = tuple(tuple(one.data for one in executable.representations) for executable in answer.executables)
         yield self._result(result, data)
 
+    def _unmatched(self) -> Iterator[Diagnostic]:
+        """Constants that no module has: the answer is not the one that was asked for."""
+        for place, option in enumerate(self.request.spec):
+            if place not in self.spec_found:
+                name = f"{option.stage}:{option.constant}" if option.stage else option.constant
+                yield Diagnostic("error", "spec/unmatched", f"--spec {name}: no module has this constant")
+
     def _result(self, result: Result, data: tuple[tuple[bytes, ...], ...] = ()) -> ResultEvent:
         self.counts[result.status] += 1
         self.counts["cached"] += result.cached
         return ResultEvent(result, data)
 
-    def _reproduce(self, candidate: Candidate, target: Target) -> tuple[str, ...]:
+    def _reproduce(self, candidate: Candidate, variant: Variant, target: Target) -> tuple[str, ...]:
         """The command that shows just this pipeline on just this target."""
         request = self.request
         command = ["shaderstat", "stats", *dict.fromkeys(one.path for one in candidate.modules), "-t", target.id]
-        if len(candidate.modules) < len(self.candidates):
-            command += []
         if request.driver_manifest is not None:
             command += ["--driver", request.driver_manifest]
         for name, value in request.environment.items():
             command += ["--env", f"{name}={value}"]
+        for name, value in variant.values.items():
+            command += ["--spec", f"{name}={value}"]
         if request.scenario is not None:
             command += ["--scenario", request.scenario]
         if not request.validate:
@@ -282,14 +303,14 @@ class _Run:
         return tuple(command)
 
 
-def _pipeline(candidate: Candidate) -> Pipeline:
+def _pipeline(candidate: Candidate, variant: Variant) -> Pipeline:
     """The report's view of a candidate."""
     modules = tuple(
         Module(
             path=one.path,
             sha256=one.sha256,
             stage=one.stage or None,
-            entry_point=one.entry_point,
+            entry_point=one.entry_point if one.stage else None,
             spirv_version=one.spirv_version,
             generator=one.generator,
         )
@@ -298,10 +319,11 @@ def _pipeline(candidate: Candidate) -> Pipeline:
     state = State("inferred", _digest(["inferred", SYNTHESIS_VERSION]))
     words = [[one.sha256, one.stage, one.entry_point] for one in modules]
     return Pipeline(
-        id=candidate.name,
+        id=candidate.name + variant.label,
         name=candidate.name,
-        content=_digest([candidate.kind, words, {}, state.sha256]),
+        content=_digest([candidate.kind, words, variant.values, state.sha256]),
         kind=candidate.kind,
+        variant=variant.values,
         modules=modules,
         state=state if candidate.kind is not None else None,
     )

@@ -84,6 +84,15 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class SpecOption:
+    """``--spec``: values to try for the constants of that SpecId or name, in one stage or (None) in all of them."""
+
+    stage: str | None
+    constant: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One question: which files, on which compilers, what to capture.
 
@@ -96,6 +105,7 @@ class Request:
         timeout_s: the limit for one pipeline, in seconds.
         jobs: children per target.
         pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
+        spec: specialization; every combination of values is a variant.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
         scenario: path of a scenario file for the mock.
         stdin: the bytes that ``-`` stands for.
@@ -111,6 +121,7 @@ class Request:
     timeout_s: float = 60.0
     jobs: int = 1
     pipelines: tuple[str, ...] = ()
+    spec: tuple[SpecOption, ...] = ()
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     scenario: str | None = None
@@ -137,7 +148,8 @@ class Job:
         modules: in pipeline order.
         statistics, representations, validate: as in `Request`.
         timeout_s: seconds; the child's watchdog and the parent both hold it.
-        options: further options that shape the state (specialization and the like), JSON-able.
+        spec: specialization: (stage or None, SpecId or name, value as typed) each.
+        options: further options that shape the state, JSON-able.
     """
 
     kind: str
@@ -146,6 +158,7 @@ class Job:
     representations: bool = False
     validate: bool = True
     timeout_s: float = 60.0
+    spec: tuple[tuple[str | None, str, str], ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -240,6 +253,7 @@ class Answer:
 
     Attributes:
         workgroup: the local size with specialization applied, of compute, task and mesh shaders.
+        spec_found: the places in `Job.spec` of those that found a constant.
         driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
     """
 
@@ -249,6 +263,7 @@ class Answer:
     durations: Durations = Durations()
     diagnostics: tuple[Diagnostic, ...] = ()
     failure: Failure | None = None
+    spec_found: tuple[int, ...] = ()
     driver_ns: int = 0
 
 

@@ -146,6 +146,7 @@ def job_frame(job: Job) -> bytes:
         "representations": job.representations,
         "validate": job.validate,
         "timeout_s": job.timeout_s,
+        "spec": job.spec,
         "options": job.options,
     }
     return frame(JOB, header, b"".join(module.data for module in job.modules))
@@ -165,6 +166,7 @@ def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
         representations=header["representations"],
         validate=header["validate"],
         timeout_s=header["timeout_s"],
+        spec=tuple((stage, constant, value) for stage, constant, value in header["spec"]),
         options=header["options"],
     )
 
@@ -229,6 +231,7 @@ def answer_frame(answer: Answer) -> bytes:
             [one.severity, one.code, one.message, one.hint, one.path, one.offset] for one in answer.diagnostics
         ],
         "failure": None if failure is None else [failure.phase, failure.code, failure.vk_result],
+        "spec_found": answer.spec_found,
         "driver_ns": answer.driver_ns,
     }
     return frame(ANSWER, header, b"".join(blobs))
@@ -265,5 +268,6 @@ def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
         durations=Durations(*header["durations"]),
         diagnostics=tuple(Diagnostic(*one) for one in header["diagnostics"]),
         failure=None if failure is None else Failure(failure[0], failure[1], vk_result=failure[2]),
+        spec_found=tuple(header["spec_found"]),
         driver_ns=header["driver_ns"],
     )

@@ -34,6 +34,7 @@ jobs = st.builds(
     representations=st.booleans(),
     validate=st.booleans(),
     timeout_s=st.floats(0.1, 1000),
+    spec=st.lists(st.tuples(st.none() | texts, texts, texts), max_size=2).map(tuple),
     options=st.dictionaries(texts, st.integers() | texts, max_size=3),
 )
 
@@ -66,6 +67,7 @@ answers = st.builds(
         max_size=2,
     ).map(tuple),
     failure=st.none() | st.builds(Failure, phase=st.sampled_from(PHASES), code=texts, vk_result=st.none() | texts),
+    spec_found=st.lists(st.integers(0, 9), max_size=2).map(tuple),
     driver_ns=words64,
 )
 

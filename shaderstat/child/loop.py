@@ -5,20 +5,19 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from shaderstat import wire
 from shaderstat.backends.base import Backend, DriverError, open_backend
-from shaderstat.child.prepare import prepare
+from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
 from shaderstat.child.watchdog import Watchdog
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
-from shaderstat.model import Answer, Diagnostic, ExecutableAnswer, Failure, Job, Launch
+from shaderstat.model import Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch
 from shaderstat.pipeline import requirements
-from shaderstat.pipeline.stages import StageInput, blame
+from shaderstat.pipeline.stages import blame
 from shaderstat.pipeline.synthesis import synthesise
 
 
@@ -68,36 +67,49 @@ class Child:
 
     def _answer(self, job: Job, backend: Backend, validator: Validator) -> Answer:
         """Prepare, validate, compile, query; whatever goes wrong becomes the answer's status."""
-        stages: tuple[StageInput, ...] = ()
+        prepared = Prepared()
         remarks: list[Diagnostic] = []
+        status, durations, driver_ns = "ok", Durations(), 0
+        executables: tuple[ExecutableAnswer, ...] = ()
+        failure: Failure | None = None
         try:
             self._announce("prepare")
-            stages = prepare(job)
-            for stage in stages:
+            prepared = prepare(job)
+            for stage in prepared.stages:
                 # Before the validator, which calls a capability that Vulkan's core lacks an error of the module.
                 with blame(stage.path):
                     requirements.check(stage.reflection, stage.entry, backend.facts)
             if job.validate:
                 self._announce("validate")
-                validator.check(stages, remarks)
-            spec = synthesise(stages, backend.facts)
+                validator.check(prepared.stages, remarks)
+            spec = synthesise(prepared.stages, backend.facts)
             remarks += spec.remarks
             self._announce("compile")
             with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
                 self._announce("query")
-                executables = pipeline.query()
+                executables = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in pipeline.query())
                 remarks += [Diagnostic("warning", code, message) for code, message in pipeline.diagnostics()]
                 durations, driver_ns = pipeline.durations, pipeline.driver_ns
         except InvalidSpirv as error:
-            return _refused("invalid", error, job, stages, remarks)
+            status = "invalid"
+            remarks.append(Diagnostic("error", error.code, error.message, error.hint, error.path, error.offset))
         except Unsupported as error:
-            return _refused("unsupported", error, job, stages, remarks)
+            status = "unsupported"
+            remarks.append(Diagnostic("error", error.code, error.message, error.hint, error.path))
         except DriverError as error:
+            status = "failed"
             remarks.append(Diagnostic("error", "driver/error", str(error)))
             failure = Failure(self._phase, "driver/error", vk_result=error.vk_result)
-            return Answer("failed", workgroup=_workgroup(stages), diagnostics=tuple(remarks), failure=failure)
-        marked = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in executables)
-        return Answer("ok", marked, _workgroup(stages), durations, tuple(remarks), driver_ns=driver_ns)
+        return Answer(
+            status=status,
+            executables=executables,
+            workgroup=prepared.workgroup,
+            durations=durations,
+            diagnostics=tuple(remarks),
+            failure=failure,
+            spec_found=prepared.spec_found,
+            driver_ns=driver_ns,
+        )
 
     # ── The stream ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -145,23 +157,6 @@ def _mark(executable: ExecutableAnswer, synthetic_stages: int, bound: str) -> Ex
     neither (RADV 22.3.6 adds an empty fragment shader to a vertex-only pipeline)."""
     synthetic = executable.stages != 0 and executable.stages & ~synthetic_stages == 0
     return replace(executable, synthetic=synthetic, bound=bound)
-
-
-def _refused(
-    status: str,
-    error: InvalidSpirv | Unsupported,
-    job: Job,
-    stages: Sequence[StageInput],
-    remarks: list[Diagnostic],
-) -> Answer:
-    path = error.path or (job.modules[0].path if len(job.modules) == 1 else None)
-    offset = error.offset if isinstance(error, InvalidSpirv) else None
-    remarks.append(Diagnostic("error", error.code, error.message, error.hint, path, offset))
-    return Answer(status, workgroup=_workgroup(stages), diagnostics=tuple(remarks))
-
-
-def _workgroup(stages: Sequence[StageInput]) -> tuple[int, int, int] | None:
-    return next((one.entry.local_size for one in stages if one.entry.local_size is not None), None)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -3,30 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Job
+from shaderstat.pipeline.spec_values import resolve
 from shaderstat.pipeline.stages import StageInput, blame
 from shaderstat.spirv.facts import EntryPoint
 from shaderstat.spirv.reflect import reflect
 from shaderstat.spirv.words import load
 
 
-def prepare(job: Job) -> tuple[StageInput, ...]:
-    """Read and reflect every module of a job.
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A job's stages; `spec_found` as in `Answer`."""
+
+    stages: tuple[StageInput, ...] = ()
+    spec_found: tuple[int, ...] = ()
+
+    @property
+    def workgroup(self) -> tuple[int, int, int] | None:
+        """The local size, of the stage that has one."""
+        return next((one.entry.local_size for one in self.stages if one.entry.local_size is not None), None)
+
+
+def prepare(job: Job) -> Prepared:
+    """Read and reflect every module of a job, with its specialization applied.
 
     Raises:
         InvalidSpirv: broken words, or no such entry point.
-        Unsupported: a foreign flavour of SPIR-V.
+        Unsupported: a foreign flavour of SPIR-V, or a value that is none of its constant's type.
     """
     stages = []
+    spec_found: set[int] = set()
     for module in job.modules:
+        only = (module.stage, module.entry_point)
         with blame(module.path):
             words = load(module.data)
-            reflection = reflect(words)
-            entry = choose(reflection.entries, module.stage, module.entry_point)
-            stages.append(StageInput(words.tobytes(), module.path, reflection, entry))
-    return tuple(stages)
+            reflection = reflect(words, only=only)
+            entry = choose(reflection.entries, *only)
+            values, found = resolve(job.spec, module.stage, entry.spec_constants)
+            spec_found |= found
+            if values:
+                reflection = reflect(words, values, only=only)
+                entry = choose(reflection.entries, *only)
+            stages.append(StageInput(words.tobytes(), module.path, reflection, entry, values))
+    return Prepared(tuple(stages), tuple(sorted(spec_found)))
 
 
 def choose(entries: Sequence[EntryPoint], stage: str, name: str) -> EntryPoint:
