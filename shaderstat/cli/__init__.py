@@ -15,6 +15,8 @@ from collections.abc import Sequence
 
 import click
 
+# The builtin `list` must not be used in this module: once that command is imported, the name is its module's.
+
 # Command → its line in the help. The first line of the command's own docstring, which a test holds to this.
 COMMANDS = {
     "stats": "Statistics of each executable: registers, spills, code size and whatever else the driver tells.",
@@ -41,7 +43,7 @@ class Commands(click.Group):
     """Loads a command's module when it is called; what is no command is a path for ``stats``."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return [*COMMANDS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -52,7 +54,7 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl([*COMMANDS.items()])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args:
@@ -107,7 +109,7 @@ def run(argv: Sequence[str]) -> int:
     """Run one command line and return its exit status; nothing that goes wrong leaves this function."""
     try:
         if "_SHADERSTAT_COMPLETE" in os.environ:  # click's own protocol with the shell
-            main.main(list(argv), "shaderstat")
+            main.main([*argv], "shaderstat")
         status = _invoke(argv)
         if sys.stdout is not None:
             sys.stdout.flush()  # a full disk is noticed here, not after the status is decided
@@ -130,7 +132,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _invoke(argv: Sequence[str]) -> int:
     try:
-        with main.make_context("shaderstat", list(argv), obj=tuple(argv)) as context:
+        with main.make_context("shaderstat", [*argv], obj=tuple(argv)) as context:
             status = main.invoke(context)
             return status if isinstance(status, int) else 0
     except click.exceptions.Exit as leaving:

@@ -16,6 +16,7 @@ import tempfile
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from shaderstat.cli._session import Sink
@@ -71,7 +72,8 @@ class Folder:
         self._names = names
         self._files: list[dict[str, Any]] = []
         self._executables = 0
-        self._taken: dict[str, object] = {INDEX: self}
+        self._taken = {INDEX}  # files, and
+        self._folders: dict[str, object] = {}  # folders with whose they are, both folded
         self._targets: list[str] = []
         self._pipelines: dict[str, Pipeline] = {}
         self._head: RunEvent | None = None
@@ -85,7 +87,7 @@ class Folder:
             if event.target.id not in self._targets:
                 self._targets.append(event.target.id)
         elif isinstance(event, PipelineEvent):
-            self._pipelines = {event.pipeline.id: event.pipeline}
+            self._pipelines[event.pipeline.id] = event.pipeline
         elif isinstance(event, ResultEvent):
             event = self._written(event)
         elif isinstance(event, EndEvent):
@@ -139,19 +141,33 @@ class Folder:
         parts = [_safe(part) for part in name.split("/")]
         if len(self._targets) > 1 and result.target is not None:
             parts.insert(0, _safe(result.target))
-        return self._free("/".join(parts), "", owner=(result.pipeline, result.target))
+        return self._free("/".join(parts), owner=(result.pipeline, result.target))
 
-    def _free(self, name: str, ending: str, owner: object = None) -> str:
-        """`name` if nobody has it, in any case and any normal form; else with the hash of whose it is, or a number."""
-        owner = (name, ending, len(self._taken)) if owner is None else owner
-        tries = (name, f"{name}-{hashlib.sha256(repr(owner).encode()).hexdigest()[:8]}")
-        number = 0
-        while True:
-            path = (tries[number] if number < len(tries) else f"{tries[1]}-{number}") + ending
+    def _free(self, name: str, ending: str = "", owner: object = None) -> str:
+        """`name`, or one like it where that is taken: by its case or normal form, or by a file where a folder must be.
+
+        Args:
+            owner: whose folder it is; None for a file, which nobody else may have.
+        """
+        mark = hashlib.sha256(repr((name, owner)).encode()).hexdigest()[:8]
+        tries = chain((name, f"{name}-{mark}"), (f"{_safe(name.replace('/', '_'))}-{mark}-{n}" for n in count()))
+        for path in (one + ending for one in tries):
             key = unicodedata.normalize("NFKC", path).casefold()
-            if self._taken.setdefault(key, owner) == owner:
-                return path
-            number += 1
+            above = {key[:place] for place, character in enumerate(key) if character == "/"}
+            if key in self._taken or self._taken & above:
+                continue
+            if owner is None:
+                if key in self._folders:
+                    continue
+                self._taken.add(key)
+            elif self._folders.get(key) not in (None, owner):
+                continue
+            else:
+                self._folders[key] = owner
+            for folder in above:
+                self._folders.setdefault(folder, None)
+            return path
+        raise AssertionError("unreachable")
 
     def _write(self, name: str, data: bytes) -> None:
         """Write one file, there whole or not at all; a link in its place is replaced, not followed."""
@@ -184,7 +200,7 @@ def _prepare(path: str, force: bool) -> None:
         if os.path.lexists(path) and not os.path.isdir(path):
             raise ShaderstatError(f"{shown}: is there and is no folder", hint="name another one with --out")
         os.makedirs(path, exist_ok=True)
-        if not force and any(os.scandir(path)):
+        if not force and os.listdir(path):
             raise ShaderstatError(
                 f"{shown}: the folder is not empty",
                 hint="name another one, or say --force to replace the files in it",

@@ -31,6 +31,7 @@ from shaderstat.model import (
     Request,
     Result,
     ResultEvent,
+    TargetEvent,
 )
 from shaderstat.reporters import base
 from shaderstat.reporters.base import Options, Output
@@ -228,6 +229,7 @@ class Tally:
         self._bad = 0
         self._executables = 0
         self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
+        self._names: dict[str, set[str]] = {}  # option → what it could have matched
         self.ended = False
         self._complete = False
 
@@ -237,6 +239,9 @@ class Tally:
             self._note(event)
         elif isinstance(event, PipelineEvent):
             self._pipelines = {event.pipeline.id: event.pipeline}
+        elif isinstance(event, TargetEvent):
+            for option in ("--stat", "--sort"):
+                self._names.setdefault(option, set()).update(info.name for info in event.target.statistics)
         elif isinstance(event, ResultEvent):
             self._result(event.result)
         elif isinstance(event, EndEvent):
@@ -259,6 +264,9 @@ class Tally:
         unmatched = _once(line for sink in sinks for line in sink.unmatched())
         for line in unmatched:
             say(f"error: {line}")
+            there = sorted(self._names.get(line.split(" ")[0], ()))
+            if there:
+                say(f"hint: there are {', '.join(there)}")
         unanswered = bool(self._open - self._answered)
         fine = self._complete and not self._bad and not unanswered and not unmatched and not wordless
         return 0 if fine else 2
@@ -276,6 +284,9 @@ class Tally:
         self._counts[result.status] += 1
         self._counts["cached"] += result.cached
         self._executables += len(result.executables)
+        for executable in result.executables:
+            self._names.setdefault("--stage", set()).update(executable.stages)
+            self._names.setdefault("--ir", set()).update(one.name for one in executable.representations)
         if result.executables and result.target is not None:
             given = any(executable.representations for executable in result.executables)
             self._silent[result.target] = self._silent.get(result.target, True) and not given

@@ -1,0 +1,215 @@
+"""The entry point: what is a command, what is a path, and how it ends."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from shaderstat.cli import COMMANDS, main
+from shaderstat.errors import NoTarget
+from shaderstat.model import Failure
+from tests.cli.conftest import Call
+from tests.cli.events import Engine, answered, note, run, unanswered
+from tests.conftest import ROOT, Run
+
+
+def commands() -> list[tuple[str, click.Command]]:
+    context = click.Context(main)
+    return [(name, found) for name in main.list_commands(context) if (found := main.get_command(context, name))]
+
+
+def test_alone_it_prints_ten_lines(call: Call) -> None:
+    done = call()
+    assert (done.status, done.err) == (0, "")
+    assert 5 <= len(done.out.splitlines()) <= 10
+    assert "shaderstat blur.comp.spv" in done.out
+
+
+def test_the_version_is_the_packages(call: Call) -> None:
+    from shaderstat import __version__
+
+    assert call("--version").out == f"shaderstat {__version__}\n"
+
+
+@pytest.mark.parametrize(("name", "command"), commands(), ids=list(COMMANDS))
+def test_every_command_is_listed_with_its_own_first_line(name: str, command: click.Command, call: Call) -> None:
+    assert command.help is not None
+    assert command.help.splitlines()[0] == COMMANDS[name]
+    assert "\b\nExample:" in inspect.cleandoc(command.help)
+    assert all(option.help for option in command.params if isinstance(option, click.Option))
+    for flag in ("-h", "--help"):
+        done = call(name, flag)
+        assert (done.status, done.err) == (0, "")
+        assert f"Usage: shaderstat {name}" in done.out
+
+
+def test_a_path_alone_means_stats(call: Call, engine: Engine) -> None:
+    engine.answers(*run(answered("blur")))
+    assert call("blur.spv").out == call("stats", "blur.spv").out
+    call("-t", "mock", "--json", "blur.spv")
+    assert engine.request.paths == ("blur.spv",)
+    assert engine.request.targets == ("mock",)
+    assert engine.request.arguments == ("-t", "mock", "--json", "blur.spv")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["stast"], "Did you mean 'stats'?"),
+        (["stats"], "no input. For instance: shaderstat stats blur.comp.spv"),
+        (["-t", "mock", "list", "x.spv"], "the command goes first: shaderstat list"),
+        (["stats", "--tagret", "mock", "x"], "--target"),
+        (["stats", "x", "-f", "jsno"], "json"),
+        (["stats", "x", "--json", "-f", "csv"], "exclude each other"),
+        (["stats", "x", "--timeout", "nan"], "positive number of seconds"),
+        (["stats", "x", "--timeout", "0"], "positive number of seconds"),
+        (["stats", "x", "--env", "RADV_DEBUG"], "NAME=VALUE"),
+        (["stats", "x", "--stage", "fragmnt"], "Did you mean 'fragment'?"),
+        (["stats", "x", "-j", "0"], "-j"),
+        (["ir", "x", "--force"], "--force is for --out"),
+    ],
+)
+def test_a_slip_of_the_fingers_is_one_line_and_a_way_out(arguments: list[str], says: str, call: Call) -> None:
+    done = call(*arguments)
+    assert (done.status, done.out) == (2, "")
+    error, hint = done.err.splitlines()
+    assert error.startswith("error: ")
+    assert says in error
+    assert hint.startswith("hint: shaderstat")
+
+
+def test_options_come_from_variables_that_are_the_same_for_every_command(
+    call: Call, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.answers(*run(answered("x")))
+    for name, value in {"TIMEOUT": "7", "TARGET": "mock host:0", "ENV": "A=1 B=2", "FORMAT": "csv"}.items():
+        monkeypatch.setenv(f"SHADERSTAT_{name}", value)
+    for command in COMMANDS:
+        done = call(command, "x.spv")
+        assert engine.request.timeout_s == 7
+        assert engine.request.targets == ("mock", "host:0")
+        assert engine.request.environment == {"A": "1", "B": "2"}
+        assert done.out.startswith("pipeline,")
+    call("stats", "x.spv", "--timeout", "9")
+    assert engine.request.timeout_s == 9
+
+
+@pytest.mark.parametrize(
+    ("events", "status"),
+    [
+        (run(answered("x")), 0),
+        (run(answered("x"), unanswered("lib", "skipped", None)), 0),
+        (run(answered("x"), unanswered("y", "invalid", None)), 2),
+        (run(answered("x"), unanswered("y", "failed")), 2),
+        (run(answered("x"), unanswered("y", "crashed")), 2),
+        (run(answered("x"), unanswered("y", "timeout")), 2),
+        (run(unanswered("x", "unsupported")), 2),
+        (run(unanswered("x", "unsupported", None)), 2),
+        (run(unanswered("x", "unsupported", "a"), answered("x", on="b"), targets=("a", "b")), 0),
+        (run(unanswered("x", "crashed", "a"), answered("x", on="b"), targets=("a", "b")), 2),
+        (run(answered("x"))[:-1], 2),
+    ],
+)
+def test_the_status_says_whether_every_answer_can_be_trusted(
+    call: Call, engine: Engine, events: list[object], status: int
+) -> None:
+    engine.events = events  # type: ignore[assignment]
+    for format in ("table", "json", "jsonl", "csv", "csv-long"):
+        assert call("stats", "x.spv", "-f", format).status == status
+
+
+def test_an_error_of_ours_is_two_lines(call: Call, engine: Engine) -> None:
+    engine.answers(NoTarget("host:0: no device\x1b[31m", hint="apt install mesa-vulkan-drivers"))
+    done = call("x.spv")
+    assert done.status == 2
+    assert done.err == "error: host:0: no device\\x1b[31m\nhint: apt install mesa-vulkan-drivers\n"
+
+
+def test_a_fault_of_its_own_is_one_line_unless_asked_for(
+    call: Call, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.answers(ZeroDivisionError("division by zero"))
+    done = call("x.spv")
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    assert "ZeroDivisionError: division by zero" in done.err
+    monkeypatch.setenv("SHADERSTAT_DEBUG", "1")
+    assert "Traceback" in call("x.spv").err
+
+
+def test_interruption_keeps_what_was_answered(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("x"), complete=False), KeyboardInterrupt())
+    done = call("x.spv", "-o", "json:report.json")
+    assert done.status == 130
+    assert done.err.endswith("interrupted\n")
+    assert '"complete":false' in (tmp_path / "report.json").read_text()
+    engine.answers(*run(answered("x"))[:-1], KeyboardInterrupt())
+    assert call("x.spv", "-o", "json:other.json").status == 130
+    assert not (tmp_path / "other.json").exists()
+
+
+def test_notes_and_the_summary_are_not_data(call: Call, engine: Engine) -> None:
+    engine.answers(*run([note("target mock"), note("target mock"), note("beware", "warning")], answered("x")))
+    done = call("x.spv", "--json")
+    assert "target mock" not in done.out
+    assert done.err.splitlines()[:2] == ["target mock", "warning: beware"]
+    assert done.err.splitlines()[-1].startswith("1 pipeline in ")
+    assert call("x.spv", "-q").err == ""
+
+
+def test_problems_are_told_with_file_and_way_out_whatever_the_format(call: Call, engine: Engine) -> None:
+    crash = Failure("compile", "driver/crashed", signal="SIGSEGV", reproduce=("shaderstat", "stats", "a b.spv"))
+    engine.answers(*run(unanswered("cut", "invalid", None), unanswered("deadly", "crashed", failure=crash)))
+    done = call("x", "-f", "jsonl", "-q")
+    assert done.err.splitlines() == [
+        "error: cut.spv: cut is bad at byte 148",
+        "hint: write it again",
+        "error: deadly.spv on mock: crashed in compile: SIGSEGV",
+        "again: shaderstat stats 'a b.spv'",
+    ]
+
+
+def test_what_matches_nothing_is_said_and_no_success(call: Call, engine: Engine) -> None:
+    engine.answers(*run(answered("x")))
+    for option, word in {"--stat": "spills*", "--stage": "fragment", "--sort": "waves"}.items():
+        done = call("stats", "x.spv", option, word)
+        assert done.status == 2
+        assert f"error: {option} {word}: matched nothing" in done.err
+    assert call("stats", "x.spv", "--stat", "vgprs", "--stage", "comp", "--sort", "code_size").status == 0
+
+
+def test_a_reader_that_leaves_ends_it_quietly(shaderstat: Run, samples: Path) -> None:
+    code = (
+        "import sys; from shaderstat.cli import run; from tests.cli import events\n"
+        "from shaderstat import engine\n"
+        "many = events.run(*(events.answered(f'p{n}') for n in range(20000)))\n"
+        "engine.run = lambda request: (event for event in many)\n"
+        "sys.exit(run(['x.spv', '-f', 'csv']))"
+    )
+    command = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )  # fmt: skip
+    assert command.stdout is not None and command.stderr is not None
+    command.stdout.readline()
+    command.stdout.close()
+    said = command.stderr.read().decode()
+    command.stderr.close()
+    assert command.wait(60) == 128 + signal.SIGPIPE
+    assert said == ""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_an_error(shaderstat: Run) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "shaderstat"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode == 2
+    assert done.stderr == "error: No space left on device\n"
