@@ -246,6 +246,8 @@ class Reflection:
         capabilities: numbers, in the module's order; `extensions`: OpExtension strings.
         addressing, memory: of OpMemoryModel.
         unknown_opcodes: opcodes that the tables don't know, skipped by their word count.
+        unused_bindings: of a module with one entry point: what it declares beside the bindings that are used. The
+            application's own layout has them as a rule, and where a descriptor lies decides about code.
     """
 
     version: tuple[int, int]
@@ -256,3 +258,4 @@ class Reflection:
     addressing: int = 0
     memory: int = 1
     unknown_opcodes: tuple[int, ...] = ()
+    unused_bindings: tuple[Binding, ...] = ()

@@ -98,6 +98,7 @@ def _reflect(words: Words, specialization: Mapping[int, Scalar], only: tuple[str
         addressing=module.addressing,
         memory=module.memory,
         unknown_opcodes=tuple(sorted(module.unknown_opcodes)),
+        unused_bindings=reflector.unused(module.entries[0]) if len(module.entries) == 1 else (),
     )
 
 
@@ -168,6 +169,13 @@ class _Reflector:
             used.append(self.declarations.variable(self.order[lowest.bit_length() - 1]))
             mask ^= lowest
         return used
+
+    def unused(self, entry: Entry) -> tuple[Binding, ...]:
+        """Bindings that are declared, and decorated in full, but not used by `entry`, the module's only one."""
+        mask = self._reach(entry)
+        rest = (id for position, id in enumerate(self.order) if not mask >> position & 1)
+        declared = [self.declarations.variable(id) for id in rest if _is_bound(self.module.decorations.get(id, {}))]
+        return bindings(declared, _NamesOf(self.module))
 
     def _reach(self, entry: Entry) -> int:
         """Bits of the variables that `entry`'s function and those that it calls, near or far, refer to."""
@@ -267,6 +275,10 @@ class _NamesOf(dict[int, str]):
 
     def __missing__(self, id: int) -> str:
         return self._module.name(id)
+
+
+def _is_bound(decorations: Mapping[int, tuple[int, ...]]) -> bool:
+    return _SET in decorations and _BINDING in decorations
 
 
 def _is_data(type: Type) -> bool:
