@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from shaderstat._version import __version__
@@ -35,6 +36,8 @@ from shaderstat.model import (
     stage_names,
 )
 from shaderstat.pipeline.spec import PipelineSpec
+from shaderstat.registry import _generated_vulkan as tables
+from shaderstat.registry import vulkan as registry
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import SpecConstant
 from shaderstat.spirv.parse import parse
@@ -50,7 +53,12 @@ _CREATE = {
     "graphics": "vkCreateGraphicsPipelines",
     "ray_tracing": "vkCreateRayTracingPipelinesKHR",
 }
+_ALL_BITS = 2**32 - 1
 _PROPERTIES = "vkGetPipelineExecutablePropertiesKHR"
+_CALLS = {
+    "statistics": "vkGetPipelineExecutableStatisticsKHR",
+    "representations": "vkGetPipelineExecutableInternalRepresentationsKHR",
+}
 _FLOATS = {"float16": "=e", "float32": "=f", "float64": "=d"}
 
 
@@ -73,8 +81,8 @@ class Facts:
         return self._scenario.has("features", f"{struct}.{member}")
 
     def property(self, struct: str, member: str) -> int | None:
-        """See `DeviceFacts.property`: no limits but those of the scenario."""
-        return self._scenario.limits.get(member)
+        """See `DeviceFacts.property`: no limits but those of the scenario; all bits of what unlocks a capability."""
+        return self._scenario.limits.get(member, _ALL_BITS if member in _unlocking() else None)
 
     def supports_format(self, format: str, feature: str) -> bool:
         """See `DeviceFacts.supports_format`."""
@@ -107,12 +115,6 @@ class Pipeline:
         started = time.perf_counter_ns()
         self._rule.query.happen(_PROPERTIES)
         self.driver_ns += time.perf_counter_ns() - started
-        if self._rule.incomplete:
-            self._remarks.append(("vulkan/incomplete", f"{_PROPERTIES} returned VK_INCOMPLETE for every array"))
-        if self._rule.lost:
-            self._remarks.append(
-                ("vulkan/count-shrank", f"{self._rule.lost} elements of each list were counted and then not written")
-            )
         return self._executables
 
     def diagnostics(self) -> tuple[tuple[str, str], ...]:
@@ -144,15 +146,13 @@ class MockBackend:
         executables = rule.executables
         if executables is None:
             executables = tuple(self._executable(spec.kind, stage, representations, remarks) for stage in stages)
-        if not statistics or "statistics" in rule.without:
-            executables = tuple(replace(each, statistics=()) for each in executables)
-        if not representations or "representations" in rule.without:
-            executables = tuple(replace(each, representations=()) for each in executables)
-        if rule.lost:
-            executables = _lose(executables, rule.lost)
+        captured = {"statistics": statistics, "representations": representations}
+        executables = _as_answered(executables, captured, rule, remarks)
         wall = time.perf_counter_ns() - started
-        yield Pipeline(Durations(wall=wall), wall, executables, remarks, rule)
-        rule.destroy.happen("vkDestroyPipeline")
+        try:
+            yield Pipeline(Durations(wall=wall), wall, executables, remarks, rule)
+        finally:
+            rule.destroy.happen("vkDestroyPipeline")
 
     def close(self) -> None:
         """See `Backend.close`: there is nothing to let go."""
@@ -221,6 +221,13 @@ def open(launch: Launch, tools: SpirvTools) -> MockBackend:
     return backend
 
 
+@cache
+def _unlocking() -> frozenset[str]:
+    """The properties that SPIR-V capabilities need: ``subgroupSupportedOperations`` and the like."""
+    needs = (need for name, _ in tables.SPIRV for need in registry.capability_requirements(name) or ())
+    return frozenset(need.feature for need in needs if need.value)
+
+
 def _stages(spec: PipelineSpec) -> list[_Stage]:
     """The stages that were not generated, in pipeline order."""
     infos: Sequence[Mapping[str, Any]]
@@ -274,9 +281,25 @@ def _text(name: str, description: str, text: str) -> RepresentationAnswer:
     return RepresentationAnswer(name, description, True, text.encode("utf-8", "replace").partition(b"\0")[0])
 
 
-def _lose(executables: Sequence[ExecutableAnswer], lost: int) -> tuple[ExecutableAnswer, ...]:
-    """The lists as a reader has them who goes by the last call's count."""
-    return tuple(
-        replace(each, statistics=each.statistics[:-lost], representations=each.representations[:-lost])
-        for each in executables[:-lost] or executables[:1]
-    )
+def _as_answered(
+    executables: Sequence[ExecutableAnswer], captured: Mapping[str, bool], rule: Rule, remarks: list[tuple[str, str]]
+) -> tuple[ExecutableAnswer, ...]:
+    """What of the answers comes through to a reader who keeps to the protocol."""
+    if rule.lost:
+        executables = executables[: -rule.lost]
+    if rule.incomplete:
+        remarks.append(("vulkan/incomplete", "the driver says that there are more executables than it tells"))
+    for kind, asked in captured.items():
+        kept: dict[str, Any] = {kind: ()}
+        if not asked or kind in rule.without or kind in rule.failing:
+            executables = [replace(each, **kept) for each in executables]
+        elif rule.lost:
+            executables = [replace(each, **{kind: getattr(each, kind)[: -rule.lost]}) for each in executables]
+        if asked and kind in rule.failing:
+            words = "internal representations" if kind == "representations" else kind
+            remarks += [
+                (f"vulkan/{kind}", f"executable {index} ({each.name}): no {words}: {_CALLS[kind]} returned {error}")
+                for error in [rule.failing[kind]]
+                for index, each in enumerate(executables)
+            ]
+    return tuple(executables)

@@ -73,7 +73,8 @@ class Rule:
         executables: the answer; None for the mock's own.
         without: ``statistics`` or ``representations`` that are not answered.
         lost: how many elements at the end of each list the driver counted and then didn't write.
-        incomplete: the driver returns VK_INCOMPLETE, whatever the size.
+        incomplete: the driver returns VK_INCOMPLETE, however large the array.
+        failing: ``statistics`` or ``representations`` → the VkResult that asking for them returns.
     """
 
     path: str = "*"
@@ -85,6 +86,7 @@ class Rule:
     without: frozenset[str] = frozenset()
     lost: int = 0
     incomplete: bool = False
+    failing: Mapping[str, str] = field(default_factory=dict)
 
     def matches(self, paths: Sequence[str], stages: Sequence[str]) -> bool:
         """Whether it is for a pipeline of these modules and stages."""
