@@ -18,7 +18,7 @@ from tests.conftest import ROOT, Run
 PACKAGE = ROOT / "shaderstat"
 
 # The part that is shipped to where a compiler runs: standard library, and `vulkan` in one room.
-KIT = ("model", "errors", "wire", "registry", "spirv", "pipeline", "backends", "child")
+KIT = ("_version", "model", "errors", "wire", "registry", "spirv", "pipeline", "backends", "child")
 
 # Room → (rooms of this package, packages of others). A room may always import itself and the standard library.
 TABLE: dict[str, tuple[set[str], set[str]]] = {
@@ -30,18 +30,31 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "registry": ({"model", "errors"}, set()),
     "spirv": ({"model", "errors", "registry"}, set()),
     "pipeline": ({"model", "errors", "registry", "spirv"}, set()),
-    "backends": ({"model", "errors", "registry", "spirv", "pipeline"}, set()),
+    "backends": ({"_version", "model", "errors", "registry", "spirv", "pipeline"}, set()),
     "backends.vulkan": ({"model", "errors", "registry", "spirv", "pipeline", "backends"}, {"vulkan", "_cffi_backend"}),
     "child": ({"model", "errors", "wire", "registry", "spirv", "pipeline", "backends"}, set()),
     "inputs": ({"model", "errors", "registry", "spirv"}, set()),
     "config": ({"model", "errors", "registry", "spirv"}, {"yaml"}),
     "dictionary": ({"model", "errors", "registry", "spirv"}, {"yaml"}),
     "representations": ({"model"}, set()),
+    "variants": ({"model", "errors"}, set()),
     "annotate": ({"model", "dictionary", "representations"}, set()),
     "pool": ({"model", "errors", "wire"}, set()),
     "targets": ({"model", "errors", "pool"}, set()),
     "engine": (
-        {"_version", "model", "errors", "wire", "pipeline", "inputs", "config", "annotate", "pool", "targets"},
+        {
+            "_version",
+            "model",
+            "errors",
+            "wire",
+            "pipeline",
+            "inputs",
+            "config",
+            "annotate",
+            "pool",
+            "targets",
+            "variants",
+        },
         set(),
     ),
     "reporters": ({"model", "errors"}, {"rich", "msgspec"}),
