@@ -19,7 +19,7 @@ from dataclasses import replace
 from itertools import chain, count
 from typing import Any
 
-from shaderstat.cli._session import Sink
+from shaderstat.cli._tally import Sink
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import (
     EndEvent,

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from shaderstat.cli import _options, _session
-from shaderstat.cli._session import Sink
+from shaderstat.cli._settings import settings
+from shaderstat.cli._tally import Sink
 from shaderstat.reporters.base import Output
 
 
@@ -38,7 +39,7 @@ def command(context: click.Context, /, **options: Any) -> int:
       shaderstat ir water.frag.spv --ir assembly
       shaderstat ir shaders/ --out ir
     """  # fmt: skip
-    given = _session.settings(context, options, representations=True)
+    given = settings(context, options, representations=True)
     if options["force"] and options["out"] is None:
         raise click.UsageError("--force is for --out", context)
     with _session.destinations(given, silent=options["out"] is not None) as opened:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from shaderstat.cli import _options, _session
+from shaderstat.cli._settings import settings
 
 
 @click.command("list", context_settings=_options.CONTEXT)
@@ -26,6 +27,6 @@ def command(context: click.Context, /, **options: Any) -> int:
       shaderstat list shaders/
       shaderstat list 'shaders/**/*.frag.spv' --json
     """
-    given = _session.settings(context, options, representations=True)
+    given = settings(context, options, representations=True)
     with _session.destinations(given) as opened:
         return _session.answer(given, _session.create("list", given, opened))

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from shaderstat.cli import _options, _session
+from shaderstat.cli._settings import settings
 
 
 @click.command("stats", context_settings=_options.CONTEXT)
@@ -29,6 +30,6 @@ def command(context: click.Context, /, **options: Any) -> int:
       shaderstat stats shaders/ -t radv:navi21 --sort VGPRs --top 10
       shaderstat stats shaders/ -o json:report.json -o csv-long:report.csv
     """
-    given = _session.settings(context, options)
+    given = settings(context, options)
     with _session.destinations(given) as opened:
         return _session.answer(given, _session.create("stats", given, opened))

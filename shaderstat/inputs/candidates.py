@@ -141,8 +141,9 @@ _Named = tuple[Candidate, tuple[str, ...]]
 def _group(files: list[File]) -> list[_Named]:
     units: list[_Unit] = []
     early: list[tuple[File, Candidate]] = []
+    given = {os.path.abspath(file.location) for file in files}
     for file in files:
-        found, candidate = _read(file)
+        found, candidate = _read(file, given)
         units += found
         if candidate is not None:
             early.append((file, candidate))
@@ -223,8 +224,12 @@ def _gate(candidate: Candidate) -> Candidate:
 # ── One file ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _read(file: File) -> tuple[list[_Unit], Candidate | None]:
-    """The entry points of a file, and what there is to say of the file itself, if anything."""
+def _read(file: File, given: set[str]) -> tuple[list[_Unit], Candidate | None]:
+    """The entry points of a file, and what there is to say of the file itself, if anything.
+
+    Args:
+        given: the files of the same stem, by absolute path.
+    """
     source, data = None, b""
     try:
         if file.problem is not None:
@@ -233,6 +238,10 @@ def _read(file: File) -> tuple[list[_Unit], Candidate | None]:
         facts = scan(data)
     except InvalidSpirv as error:
         module = InputModule(file.path, source.sha256 if source else "", source=source)
+        if error.code == "spirv/text" and os.path.abspath(file.location) + ".spv" in given:
+            # `shaders/*`, expanded by the shell, where sources lie beside what they were compiled to.
+            note = Diagnostic("info", "input/source", f"the source of {os.path.basename(file.path)}.spv, it seems")
+            return [], _no_pipeline(module, "skipped", note)
         return [], _no_pipeline(module, "invalid", _refusal(error, file.path, data))
     module = InputModule(
         file.path,

@@ -189,6 +189,17 @@ def test_a_text_is_told_how_to_become_a_module(tmp_path: Path) -> None:
     assert "spirv-as" in (find([source])[0].diagnostics[0].hint or "")
 
 
+def test_a_source_beside_its_module_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, blur_comp=COMPUTE_MODULE)
+    (tmp_path / "blur.comp").write_text("#version 450\nvoid main() {}\n")
+    source, module = sorted(find([tmp_path / "*"]), key=lambda one: one.kind or "")
+    assert table([source, module]) == [
+        ("blur.comp", None, [""], "skipped"),
+        ("blur", "compute", ["compute"], None),
+    ]
+    assert codes(source) == ["input/source"]
+
+
 def test_big_endian_modules_are_read(tmp_path: Path) -> None:
     swapped = b"".join(COMPUTE_MODULE[i : i + 4][::-1] for i in range(0, len(COMPUTE_MODULE), 4))
     write(tmp_path, x_comp=swapped)

@@ -1,0 +1,126 @@
+"""Options, in the forms that are needed: the request, the selection, how standard output looks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from shaderstat.cli import COMMANDS
+from shaderstat.model import Request
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.select import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of one call, in the forms that are needed.
+
+    Attributes:
+        command: its name.
+        options: as click parsed them.
+        format: that of ``-f`` or ``--json``; `explicit` if it was given on the command line.
+        colour: whether standard output gets colours; `width` its columns, None off a terminal.
+    """
+
+    command: str
+    options: Mapping[str, Any]
+    request: Request
+    selection: Selection
+    format: str
+    explicit: bool
+    colour: bool
+    width: int | None
+    quiet: bool
+    verbosity: int
+
+    @property
+    def shows_problems(self) -> bool:
+        """Whether a table on the terminal says itself what went wrong: stderr would only say it again."""
+        elsewhere = self.options["outputs"] or self.options.get("out")
+        return self.width is not None and self.format == "table" and not elsewhere
+
+    @property
+    def is_silent_until_the_end(self) -> bool:
+        """Whether nothing is written to the terminal while the run goes on."""
+        return self.width is None or (self.format in ("table", "json") and self.command != "ir")
+
+    def reporter_options(self, view: str, to_terminal: bool) -> Options:
+        """How a format shall look on standard output, or in a file."""
+        return Options(
+            view=view,
+            verbosity=self.verbosity,
+            width=self.width if to_terminal else None,
+            colour=self.colour if to_terminal else self.options["color"] == "always",
+            encoding=(getattr(sys.stdout, "encoding", None) or "utf-8") if to_terminal else "utf-8",
+            selection=self.selection,
+            raw=bool(self.options.get("raw")),
+        )
+
+
+def settings(
+    context: click.Context, options: Mapping[str, Any], *, representations: bool = False, statistics: bool = True
+) -> Settings:
+    """Make sense of the options.
+
+    Raises:
+        click.UsageError: no path, or options that exclude each other.
+    """
+    _check_paths(context, options["paths"])
+    given = context.get_parameter_source("format") is ParameterSource.COMMANDLINE
+    json = options["json"]
+    if json and given and options["format"] != "json":
+        if context.get_parameter_source("json") is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--json and -f {options['format']} exclude each other", context)
+        json = False  # the variable of the environment gives way
+    root = context.find_root().obj
+    request = Request(
+        paths=options["paths"],
+        targets=options["targets"],
+        backend=options["backend"],
+        statistics=statistics,
+        representations=representations,
+        validate=not options["no_validate"],
+        timeout_s=options["timeout"],
+        jobs=options["jobs"],
+        pipelines=options["pipelines"],
+        driver_manifest=options["driver"],
+        environment=dict(options["env"]),
+        scenario=options["scenario"],
+        arguments=root if isinstance(root, tuple) else (),
+    )
+    selection = Selection(
+        statistics=options.get("statistics", ()),
+        stages=options.get("stages", ()),
+        representations=options.get("representations", ()),
+        sort=options.get("sort"),
+        top=options.get("top"),
+    )
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return Settings(
+        command=context.command.name or "",
+        options=options,
+        request=request,
+        selection=selection,
+        format="json" if json else options["format"],
+        explicit=given or json,
+        colour={"always": True, "never": False}.get(options["color"], terminal and not plain),
+        width=shutil.get_terminal_size().columns if terminal else None,
+        quiet=options["quiet"],
+        verbosity=options["verbose"],
+    )
+
+
+def _check_paths(context: click.Context, paths: Sequence[str]) -> None:
+    if not paths:
+        raise click.UsageError(f"no input. For instance: {context.command_path} blur.comp.spv", context)
+    misplaced = next((path for path in paths if path in COMMANDS and not os.path.lexists(path)), None)
+    if misplaced is not None:
+        raise click.UsageError(f"the command goes first: shaderstat {misplaced} ...", context)

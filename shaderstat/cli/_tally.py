@@ -1,0 +1,173 @@
+"""What a run comes to: the notes on stderr while it goes on, the summary at its end, the exit status."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Protocol
+
+from shaderstat.cli import say
+from shaderstat.cli._progress import Progress
+from shaderstat.cli._settings import Settings
+from shaderstat.model import (
+    STATUSES,
+    EndEvent,
+    Event,
+    NoteEvent,
+    Pipeline,
+    PipelineEvent,
+    Result,
+    ResultEvent,
+    RunEvent,
+    TargetEvent,
+)
+
+# Statuses that leave a question without a trustworthy answer, whatever another target says.
+_BAD = frozenset({"invalid", "failed", "crashed", "timeout"})
+
+# Problems told one by one on stderr; the report has all of them.
+_TOLD = 10
+
+
+class Sink(Protocol):
+    """What events are fed to: `shaderstat.reporters.base.Output` is one."""
+
+    def feed(self, event: Event) -> None: ...
+    def close(self) -> None: ...
+    def remarks(self) -> Sequence[str]: ...
+    def unmatched(self) -> Sequence[str]: ...
+
+
+class Tally:
+    """What the events come to: the notes on stderr, the summary, the exit status."""
+
+    def __init__(self, given: Settings) -> None:
+        self._given = given
+        self._said: set[tuple[str, str]] = set()
+        self._pipelines: dict[str, Pipeline] = {}
+        self._open: dict[str, tuple[Result, Pipeline | None]] = {}  # unsupported somewhere, answered nowhere so far
+        self._answered: set[str] = set()
+        self._seen = self._total = 0
+        self._counts: Counter[str] = Counter()
+        self._bad = 0
+        self._executables = 0
+        self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
+        self._names: dict[str, set[str]] = {}  # option → what it could have matched
+        self.progress = Progress(shown=not given.quiet and given.is_silent_until_the_end)
+        self.ended = False
+        self._complete = False
+
+    def feed(self, event: Event) -> None:
+        """Take the next event of a run."""
+        if isinstance(event, RunEvent):
+            self._total = event.pipelines
+        elif isinstance(event, NoteEvent):
+            self._note(event)
+        elif isinstance(event, PipelineEvent):
+            self._pipelines = {event.pipeline.id: event.pipeline}
+            self._seen += 1
+            self.progress.tell(self._seen, self._total)
+        elif isinstance(event, TargetEvent):
+            for option in ("--stat", "--sort"):
+                self._names.setdefault(option, set()).update(info.name for info in event.target.statistics)
+        elif isinstance(event, ResultEvent):
+            self._result(event.result)
+        elif isinstance(event, EndEvent):
+            self.ended, self._complete = True, event.run.complete
+
+    def finish(self, sinks: Sequence[Sink], seconds: float) -> int:
+        """Say what is to be said at the end, and decide the status."""
+        self.progress.clear()
+        for result, pipeline in islice(self._open.values(), max(_TOLD - self._bad, 0)):
+            self._tell(result, pipeline)
+        untold = self._bad + len(self._open) - _TOLD
+        if untold > 0 and not self._given.shows_problems:
+            say(f"error: {untold} more went wrong: the report has them")
+        silent = [f"{name}: this driver gives no internal representations" for name, no in self._silent.items() if no]
+        wordless = self._given.command == "ir" and bool(silent) and all(self._silent.values())
+        if not self._given.quiet:
+            for line in _once(line for sink in sinks for line in sink.remarks()):
+                if line not in silent:
+                    say(line)
+            say(self._summary(seconds))
+        if self._given.command == "ir" and (wordless or not self._given.quiet):
+            for line in silent:
+                say(f"error: {line}" if wordless else line)
+        unmatched = _once(line for sink in sinks for line in sink.unmatched())
+        for line in unmatched:
+            say(f"error: {line}")
+            there = sorted(self._names.get(line.split(" ")[0], ()))
+            if there:
+                say(f"hint: there are {', '.join(there)}")
+        fine = self._complete and not self._bad and not self._open and not unmatched and not wordless
+        return 0 if fine else 2
+
+    def _note(self, event: NoteEvent) -> None:
+        note = event.diagnostic
+        if (self._given.quiet and note.severity != "error") or (note.code, note.message) in self._said:
+            return
+        self._said.add((note.code, note.message))
+        self.progress.clear()
+        say(note.message if note.severity == "info" else f"{note.severity}: {note.message}")
+        if note.hint:
+            say(f"hint: {note.hint}")
+
+    def _result(self, result: Result) -> None:
+        self._counts[result.status] += 1
+        self._counts["cached"] += result.cached
+        self._executables += len(result.executables)
+        for executable in result.executables:
+            self._names.setdefault("--stage", set()).update(executable.stages)
+            self._names.setdefault("--ir", set()).update(one.name for one in executable.representations)
+        if result.executables and result.target is not None:
+            given = any(executable.representations for executable in result.executables)
+            self._silent[result.target] = self._silent.get(result.target, True) and not given
+        pipeline = self._pipelines.get(result.pipeline)
+        if result.status == "ok":
+            self._answered.add(result.pipeline)
+            self._open.pop(result.pipeline, None)
+        elif result.status == "unsupported" and result.pipeline not in self._answered:
+            self._open.setdefault(result.pipeline, (result, pipeline))
+        if result.status in _BAD:
+            self._bad += 1
+            if self._bad <= _TOLD:
+                self._tell(result, pipeline)
+
+    def _tell(self, result: Result, pipeline: Pipeline | None) -> None:
+        """One bad result: what, which file, why, and the command that shows it again."""
+        self.progress.clear()
+        where = ", ".join(dict.fromkeys(module.path for module in pipeline.modules)) if pipeline else result.pipeline
+        reason = next((each for each in result.diagnostics if each.severity == "error"), None)
+        failure = result.failure
+        if failure is not None:
+            cause = failure.signal or failure.vk_result or failure.code
+            text = f"{result.status} in {failure.phase}: {cause}"
+            if failure.limit_s is not None:
+                text = f"{result.status} in {failure.phase} after {failure.limit_s:g} s"
+        else:
+            text = reason.message if reason else result.status
+        place = f"{where} on {result.target}" if result.target and failure else where
+        if not self._given.shows_problems:
+            say(f"error: {place}: {text}")
+            if reason is not None and reason.hint and failure is None:
+                say(f"hint: {reason.hint}")
+        if failure is not None and failure.reproduce:
+            say(f"again: {shlex.join(failure.reproduce)}")
+
+    def _summary(self, seconds: float) -> str:
+        took = f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+        counted = [f"{self._counts[status]} {status}" for status in STATUSES if self._counts[status]]
+        if counted == ["1 ok"]:
+            if self._given.command != "stats" or self._given.format != "table":
+                return f"1 pipeline in {took}"
+            more = "" if self._given.verbosity else "  -v: the driver's descriptions."
+            return f"1 pipeline in {took}.{more}  Its code: shaderstat ir {shlex.join(self._given.request.paths)}"
+        executables = "1 executable" if self._executables == 1 else f"{self._executables} executables"
+        cached = f" ({self._counts['cached']} from cache)" if self._counts["cached"] else ""
+        return f"{' · '.join(counted) or 'nothing'} · {executables} in {took}{cached}"
+
+
+def _once(lines: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(lines))
