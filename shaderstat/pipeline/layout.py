@@ -7,8 +7,9 @@ block beyond them writes past a table (see "Limits" of the Vulkan specification;
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
@@ -54,6 +55,10 @@ class _Slot:
     runtime: bool
     stages: int
     path: str
+    alternatives: tuple[str, ...] = ()
+
+
+Slots = dict[tuple[int, int], _Slot]
 
 
 def set_layouts(
@@ -70,27 +75,32 @@ def set_layouts(
     Raises:
         Unsupported: ``vulkan/limit``, or ``pipeline/binding-conflict`` where two stages disagree on a type.
     """
-    slots: dict[tuple[int, int], _Slot] = {}
+    slots: Slots = {}
     for stage in stages:
         bit = STAGE_BITS[stage.entry.stage]
         for binding in stage.entry.bindings:
             with blame(stage.path):
                 _check_binding(binding, facts)
+                _check_mutable(binding, facts)
             _merge(slots, binding, bit, stage.path)
     if not slots:
         return (), ()
     highest = max(number for number, _ in slots)
-    remarks = _settle(slots, facts, runtime_descriptors)
+    used = _check_counts(slots, facts)
+    slots |= _unused(slots, stages, facts)
+    remarks = _size_runtime_arrays(slots, used, facts, runtime_descriptors)
     layouts: list[dict[str, Any]] = [{"pBindings": []} for _ in range(highest + 1)]
     for (number, binding_number), slot in sorted(slots.items()):
         layouts[number]["pBindings"].append(
             {
                 "binding": binding_number,
-                "descriptorType": _type_name(slot.type),
+                "descriptorType": f"VK_DESCRIPTOR_TYPE_{slot.type}",
                 "descriptorCount": slot.count,
                 "stageFlags": stage_flags(slot.stages),
             }
         )
+    for number in {number for (number, _), slot in slots.items() if slot.alternatives}:
+        layouts[number]["pNext"] = [_mutable_types(number, slots)]
     return tuple(layouts), remarks
 
 
@@ -171,13 +181,56 @@ def _check_binding(binding: Binding, facts: DeviceFacts) -> None:
         )
 
 
-def _merge(slots: dict[tuple[int, int], _Slot], binding: Binding, bit: int, path: str) -> None:
+def _mutable_types(number: int, slots: Slots) -> list[Any]:
+    """The list for each binding of a set, in their order, of what types a mutable one may take."""
+    lists = [
+        {"pDescriptorTypes": [f"VK_DESCRIPTOR_TYPE_{name}" for name in slot.alternatives]}
+        for place, slot in sorted(slots.items())
+        if place[0] == number
+    ]
+    return ["VkMutableDescriptorTypeCreateInfoEXT", {"pMutableDescriptorTypeLists": lists}]
+
+
+def _check_mutable(binding: Binding, facts: DeviceFacts) -> None:
+    """Several types at one binding are one descriptor of VK_EXT_mutable_descriptor_type."""
+    if binding.alternatives and not facts.has_feature(
+        "VkPhysicalDeviceMutableDescriptorTypeFeaturesEXT", "mutableDescriptorType"
+    ):
+        raise Unsupported(
+            "vulkan/feature-missing",
+            f"set {binding.set} binding {binding.binding} is {' and '.join(binding.alternatives)}: "
+            f"{facts.device.name} lacks mutableDescriptorType (VK_EXT_mutable_descriptor_type)",
+        )
+
+
+def _unused(slots: Slots, stages: Sequence[StageInput], facts: DeviceFacts) -> Slots:
+    """What modules declare and don't use, up to the last binding of each set that is used: the application's layout has
+    it as a rule, and it decides where the others lie. Nothing where the device couldn't have it."""
+    last: dict[int, int] = {}
+    for number, place in slots:
+        last[number] = max(place, last.get(number, 0))
+    found: Slots = {}
+    for stage in stages:
+        for binding in stage.reflection.unused_bindings:
+            key = binding.set, binding.binding
+            if binding.binding < last.get(binding.set, 0) and key not in slots and key not in found:
+                if isinstance(binding.count, int) and not binding.alternatives:
+                    _merge(found, binding, STAGE_BITS[stage.entry.stage], stage.path)
+    if found:
+        try:
+            _check_counts({**slots, **found}, facts)
+        except Unsupported:
+            return {}
+    return found
+
+
+def _merge(slots: Slots, binding: Binding, bit: int, path: str) -> None:
     """Add one stage's binding to what the others want."""
     runtime = binding.count == RUNTIME
     count = binding.count if isinstance(binding.count, int) else 0
     slot = slots.get((binding.set, binding.binding))
     if slot is None:
-        slots[binding.set, binding.binding] = _Slot(binding.type, count, runtime, bit, path)
+        slots[binding.set, binding.binding] = _Slot(binding.type, count, runtime, bit, path, binding.alternatives)
         return
     if slot.type != binding.type:
         if not {slot.type, binding.type} <= _COMBINABLE:
@@ -193,56 +246,54 @@ def _merge(slots: dict[tuple[int, int], _Slot], binding: Binding, bit: int, path
     slot.stages |= bit
 
 
-def _settle(slots: dict[tuple[int, int], _Slot], facts: DeviceFacts, wanted: int) -> tuple[Diagnostic, ...]:
-    """Give run-time arrays a count, and hold all counts against the limits.
+def _counters(slot: _Slot) -> Iterator[tuple[str, int]]:
+    """The limits that a slot counts against: (member, stage), the stage being 0 for the whole layout's."""
+    members = _COUNTED_AS.get(slot.type, ())
+    for _, per_layout in members:
+        yield per_layout, 0
+    for stage in _bits(slot.stages):
+        yield "maxPerStageResources", stage
+        for per_stage, _ in members:
+            yield per_stage, stage
 
-    Limits are counted over the whole layout for each stage, so arrays without a size share what the others leave.
-    """
+
+def _check_counts(slots: Slots, facts: DeviceFacts) -> dict[tuple[str, int], int]:
+    """Hold the counts against the limits; how much of each is used."""
     used: dict[tuple[str, int], int] = {}
-
-    def counters(slot: _Slot) -> Iterable[tuple[str, int]]:
-        for per_stage, per_layout in _COUNTED_AS.get(slot.type, ()):
-            yield per_layout, 0
-            for name in stage_names(slot.stages):
-                yield per_stage, STAGE_BITS[name]
-        for name in stage_names(slot.stages):
-            yield "maxPerStageResources", STAGE_BITS[name]
-
-    open_slots = []
     for slot in slots.values():
-        if slot.runtime:
-            open_slots.append(slot)
-        for counter in counters(slot):
+        for counter in _counters(slot):
             used[counter] = used.get(counter, 0) + slot.count
     for (member, stage), count in used.items():
         where = f" in the {_stages(stage)} stage" if stage else ""
         limit(facts, member, count, f"binds {count} descriptors{where}")
-    if not open_slots:
+    return used
+
+
+def _size_runtime_arrays(
+    slots: Slots, used: Mapping[tuple[str, int], int], facts: DeviceFacts, wanted: int
+) -> tuple[Diagnostic, ...]:
+    """Give run-time arrays `wanted` descriptors, or an equal share of what the others leave of the device's limits."""
+    opened = [slot for _, slot in sorted(slots.items()) if slot.runtime]
+    if not opened:
         return ()
     room = wanted
-    for member, stage in {counter for slot in open_slots for counter in counters(slot)}:
-        most = facts.property("VkPhysicalDeviceLimits", member)
+    for counter in {counter for slot in opened for counter in _counters(slot)}:
+        most = facts.property("VkPhysicalDeviceLimits", counter[0])
         if most is not None:
-            sharing = sum((member, stage) in counters(slot) for slot in open_slots)
-            room = min(room, (most - used[member, stage]) // sharing)
+            sharing = sum(counter in _counters(slot) for slot in opened)
+            room = min(room, (most - used[counter]) // sharing)
     remarks = []
     for (number, binding), slot in sorted(slots.items()):
         if slot.runtime:
             slot.count = max(slot.count, room, 1)
-            remarks.append(
-                Diagnostic(
-                    "note",
-                    "vulkan/runtime-array",
-                    f"set {number} binding {binding} is a run-time array: compiled with {slot.count} descriptors",
-                    path=slot.path,
-                )
-            )
+            message = f"set {number} binding {binding} is a run-time array: compiled with {slot.count} descriptors"
+            remarks.append(Diagnostic("note", "vulkan/runtime-array", message, path=slot.path))
     return tuple(remarks)
 
 
-def _type_name(type_: str) -> str:
-    """VkDescriptorType's name of today: acceleration structures came with an extension and kept its suffix."""
-    return f"VK_DESCRIPTOR_TYPE_{type_}" + ("_KHR" if type_ == "ACCELERATION_STRUCTURE" else "")
+@cache
+def _bits(stages: int) -> tuple[int, ...]:
+    return tuple(bit for bit in STAGE_BITS.values() if stages & bit)
 
 
 def _stages(bits: int) -> str:

@@ -29,9 +29,6 @@ _SPIRV_VERSIONS: dict[tuple[int, int], tuple[int, int]] = {
 }
 _SPIRV_1_4 = "VK_KHR_spirv_1_4"
 
-_CAPABILITY_KERNEL, _CAPABILITY_LINKAGE, _CAPABILITY_ATOMIC_STORAGE = 6, 5, 21
-_MODE_ORIGIN_LOWER_LEFT = 8
-_BUILTIN_VERTEX_ID, _BUILTIN_INSTANCE_ID = 5, 6
 _RADV = 3  # VkDriverId
 
 # MeshShadingEXT asks for the extension alone; each stage has its own bit
@@ -42,51 +39,21 @@ _STAGE_FEATURES = {
 }
 
 
-def check(module: Reflection, entry: EntryPoint | None, facts: DeviceFacts) -> None:
+def check(module: Reflection, entry: EntryPoint, facts: DeviceFacts) -> None:
     """Whether the device takes `module`, and `entry` of it.
 
     Raises:
-        Unsupported: ``spirv/opencl``, ``spirv/opengl`` or ``spirv/library`` for what is not Vulkan's;
-            ``vulkan/version``, ``vulkan/feature-missing``, ``vulkan/extension-missing`` for what this device lacks;
-            ``spirv/unknown-capability`` for a number that the tables don't know.
+        Unsupported: ``vulkan/version``, ``vulkan/feature-missing`` or ``vulkan/extension-missing`` for what this device
+            lacks; ``spirv/unknown-capability`` for a number that the tables don't know.
     """
-    check_flavour(module, entry)
     _check_version(module.version, facts)
     for number in module.capabilities:
         _check_capability(number, facts)
     for name in module.extensions:
         _check_extension(name, facts)
-    feature = _STAGE_FEATURES.get(entry.stage) if entry is not None else None
+    feature = _STAGE_FEATURES.get(entry.stage)
     if feature is not None and not facts.has_feature(*feature):
         raise Unsupported("vulkan/feature-missing", f"{facts.device.name} lacks {'.'.join(feature)}")
-
-
-def check_flavour(module: Reflection, entry: EntryPoint | None) -> None:
-    """Tell the SPIR-V of other APIs by name.
-
-    Raises:
-        Unsupported: ``spirv/opencl``, ``spirv/opengl`` or ``spirv/library``.
-    """
-    if _CAPABILITY_KERNEL in module.capabilities or any(one.stage == "kernel" for one in module.entries):
-        raise Unsupported("spirv/opencl", "is an OpenCL kernel module: not for Vulkan")
-    if not module.entries:
-        library = " (Linkage)" if _CAPABILITY_LINKAGE in module.capabilities else ""
-        raise Unsupported("spirv/library", f"has no entry point: a library{library}, nothing to compile")
-    traits = []
-    if _CAPABILITY_ATOMIC_STORAGE in module.capabilities:
-        traits.append("AtomicStorage")
-    if entry is not None:
-        if entry.stage == "fragment" and _MODE_ORIGIN_LOWER_LEFT in entry.modes:
-            traits.append("OriginLowerLeft")
-        if entry.stage == "vertex":
-            used = entry.builtins_in & {_BUILTIN_VERTEX_ID, _BUILTIN_INSTANCE_ID}
-            traits += [spirv.name("BuiltIn", number) for number in sorted(used)]
-    if traits:
-        raise Unsupported(
-            "spirv/opengl",
-            f"is OpenGL SPIR-V ({', '.join(traits)}): not for Vulkan",
-            hint="compile it for Vulkan: glslangValidator -V in place of -G",
-        )
 
 
 def _check_version(version: tuple[int, int], facts: DeviceFacts) -> None:

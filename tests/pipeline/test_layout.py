@@ -11,7 +11,7 @@ from shaderstat.errors import Unsupported
 from shaderstat.pipeline.layout import push_constant_ranges, set_layouts, specialization
 from shaderstat.pipeline.stages import StageInput
 from shaderstat.spirv.facts import Binding, EntryPoint, PushConstants, Reflection, SpecConstant
-from tests.pipeline.paper import LEAST, PaperDevice
+from tests.pipeline.paper import ANY, LEAST, PaperDevice
 
 NOTHING = Reflection((1, 0), 0, (), (), ())
 
@@ -99,9 +99,60 @@ def test_stages_that_disagree_do_not_belong_together() -> None:
     )
 
 
-def test_acceleration_structures_keep_their_suffix() -> None:
-    layouts, _ = set_layouts([stage("compute", Binding(0, 0, "ACCELERATION_STRUCTURE", 1))], PaperDevice(), 16)
-    assert layouts[0]["pBindings"][0]["descriptorType"] == "VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR"
+def test_several_types_at_one_binding_need_mutable_descriptors() -> None:
+    mutable = Binding(0, 1, "MUTABLE_EXT", 4, alternatives=("SAMPLED_IMAGE", "UNIFORM_BUFFER"))
+    stages = [stage("compute", Binding(0, 0, "UNIFORM_BUFFER", 1), mutable)]
+    with pytest.raises(Unsupported) as caught:
+        set_layouts(stages, PaperDevice(), 16)
+    assert caught.value.code == "vulkan/feature-missing"
+    layouts, _ = set_layouts(stages, PaperDevice(features=frozenset({(ANY, "mutableDescriptorType")})), 16)
+    assert layouts[0]["pNext"] == [
+        [
+            "VkMutableDescriptorTypeCreateInfoEXT",
+            {
+                "pMutableDescriptorTypeLists": [
+                    {"pDescriptorTypes": []},
+                    {"pDescriptorTypes": ["VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE", "VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER"]},
+                ]
+            },
+        ]
+    ]
+
+
+def declaring(used: Binding, *unused: Binding) -> StageInput:
+    reflection = Reflection((1, 0), 0, (), (), (), unused_bindings=unused)
+    return StageInput(b"", "a.vert", reflection, EntryPoint("main", "vertex", bindings=(used,)))
+
+
+def test_what_a_module_declares_before_what_it_uses_keeps_its_place() -> None:
+    layouts, _ = set_layouts(
+        [
+            declaring(
+                Binding(0, 2, "SAMPLER", 1),
+                Binding(0, 1, "UNIFORM_BUFFER", 1),
+                Binding(0, 3, "UNIFORM_BUFFER", 1),
+                Binding(1, 0, "UNIFORM_BUFFER", 1),
+            )
+        ],
+        PaperDevice(),
+        16,
+    )
+    assert [one[:2] for layout in layouts for one in bindings(layout)] == [(1, "UNIFORM_BUFFER"), (2, "SAMPLER")]
+
+
+def test_what_is_not_used_never_stands_in_the_way() -> None:
+    """Neither by its type at another stage's binding nor by the device's limits."""
+    layouts, _ = set_layouts(
+        [
+            declaring(Binding(0, 2, "SAMPLER", 1), Binding(0, 0, "UNIFORM_BUFFER", 1)),
+            stage("fragment", Binding(0, 0, "SAMPLED_IMAGE", 1)),
+        ],
+        PaperDevice(),
+        16,
+    )
+    assert [one[1] for one in bindings(layouts[0])] == ["SAMPLED_IMAGE", "SAMPLER"]
+    layouts, _ = set_layouts([declaring(Binding(0, 2, "SAMPLER", 1), Binding(0, 0, "SAMPLER", 99))], PaperDevice(), 16)
+    assert [one[0] for one in bindings(layouts[0])] == [2]
 
 
 @pytest.mark.parametrize(

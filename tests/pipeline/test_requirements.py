@@ -12,7 +12,7 @@ from shaderstat.pipeline.requirements import check
 from shaderstat.spirv.facts import EntryPoint, Reflection
 from tests.pipeline.paper import PaperDevice
 
-SHADER, GEOMETRY, LINKAGE, KERNEL, GROUP_NON_UNIFORM_BALLOT, MULTIVIEW, RAY_TRACING = 1, 2, 5, 6, 64, 4439, 4479
+SHADER, GEOMETRY, LINKAGE, GROUP_NON_UNIFORM_BALLOT, MULTIVIEW, RAY_TRACING = 1, 2, 5, 64, 4439, 4479
 
 
 def module(
@@ -26,7 +26,7 @@ def module(
     return Reflection(version, 0, (entry,), (SHADER, *capabilities), extensions), entry
 
 
-def refusal(asked: tuple[Reflection, EntryPoint | None], device: PaperDevice) -> tuple[str, str, str | None]:
+def refusal(asked: tuple[Reflection, EntryPoint], device: PaperDevice) -> tuple[str, str, str | None]:
     with pytest.raises(Unsupported) as caught:
         check(*asked, device)
     return caught.value.code, caught.value.message, caught.value.hint
@@ -138,31 +138,4 @@ def test_task_and_mesh_stages_have_features_of_their_own() -> None:
     check(*module(stage="mesh"), PaperDevice(features=frozenset({mesh})))
     assert refusal(module(stage="task"), PaperDevice(features=frozenset({mesh})))[1] == (
         "Paper lacks VkPhysicalDeviceMeshShaderFeaturesEXT.taskShader"
-    )
-
-
-def test_opencl() -> None:
-    assert refusal(module(KERNEL), PaperDevice())[:2] == (
-        "spirv/opencl",
-        "is an OpenCL kernel module: not for Vulkan",
-    )
-    assert refusal(module(stage="kernel"), PaperDevice())[0] == "spirv/opencl"
-
-
-def test_a_library() -> None:
-    library = Reflection((1, 3), 0, (), (SHADER, LINKAGE), ())
-    assert refusal((library, None), PaperDevice())[:2] == (
-        "spirv/library",
-        "has no entry point: a library (Linkage), nothing to compile",
-    )
-
-
-def test_opengl() -> None:
-    """OriginLowerLeft is execution mode 8; VertexId is built-in 5, which ray tracing has no use for either."""
-    assert refusal(module(stage="fragment", modes={8: ()}), PaperDevice())[:2] == (
-        "spirv/opengl",
-        "is OpenGL SPIR-V (OriginLowerLeft): not for Vulkan",
-    )
-    assert refusal(module(stage="vertex", builtins_in=frozenset({5, 6})), PaperDevice())[1] == (
-        "is OpenGL SPIR-V (VertexId, InstanceId): not for Vulkan"
     )
