@@ -33,7 +33,7 @@ def bindings(variables: Iterable[Variable], struct_name: dict[int, str]) -> tupl
     """
     found: dict[tuple[int, int], Binding] = {}
     for variable in variables:
-        if variable.storage not in RESOURCES:
+        if variable.storage not in RESOURCES or variable.builtin is not None:  # built-ins: descriptor heaps
             continue
         binding = _binding(variable, struct_name)
         if binding is None:

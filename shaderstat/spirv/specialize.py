@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from shaderstat.errors import ShaderstatError
 from shaderstat.spirv.facts import Type
 
 
@@ -39,10 +40,16 @@ def from_words(type: Type, bits: int) -> Value:
 
 
 def convert(type: Type, value: Scalar) -> Value:
-    """A given value as one of `type`: wrapped, rounded, or made a truth value."""
+    """A given value as one of `type`: wrapped, rounded, or made a truth value.
+
+    Raises:
+        ShaderstatError: infinity or NaN for an integer.
+    """
     if type.kind == "bool":
         return bool(value)
     if type.kind == "int":
+        if isinstance(value, float) and value - value != 0:
+            raise ShaderstatError(f"{value} is no value for an integer constant")
         return wrap(int(value), type)
     return rounded(float(value), type.width) if type.kind == "float" else None
 
@@ -86,6 +93,11 @@ def _quotient(a: int, b: int) -> int:
     return quotient if (a < 0) == (b < 0) else -quotient
 
 
+def _remainder(a: int, b: int) -> int:
+    """What is left of that, with the sign of `a`."""
+    return a - _quotient(a, b) * b if b else 0
+
+
 # (a, b, width) → integer, before wrapping. Signedness is the instruction's, not the type's.
 _INTEGER: dict[int, Callable[[int, int, int], int]] = {
     128: lambda a, b, w: a + b,  # OpIAdd
@@ -94,7 +106,7 @@ _INTEGER: dict[int, Callable[[int, int, int], int]] = {
     134: lambda a, b, w: _quotient(_unsigned(a, w), _unsigned(b, w)),  # OpUDiv
     135: lambda a, b, w: _quotient(_signed(a, w), _signed(b, w)),  # OpSDiv
     137: lambda a, b, w: _unsigned(a, w) % (_unsigned(b, w) or 1),  # OpUMod
-    138: lambda a, b, w: _signed(a, w) - _quotient(_signed(a, w), _signed(b, w)) * _signed(b, w),  # OpSRem
+    138: lambda a, b, w: _remainder(_signed(a, w), _signed(b, w)),  # OpSRem
     139: lambda a, b, w: _signed(a, w) % (_signed(b, w) or 1),  # OpSMod: the sign of b, as Python's
     194: lambda a, b, w: _unsigned(a, w) >> (b & w - 1),  # OpShiftRightLogical
     195: lambda a, b, w: _signed(a, w) >> (b & w - 1),  # OpShiftRightArithmetic
