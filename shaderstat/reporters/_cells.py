@@ -13,6 +13,8 @@ from shaderstat.reporters.text import printable
 # A spreadsheet takes a cell that begins so for a formula (CWE-1236), full-width forms included.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
+_NOT_FINITE = ("NaN", "Infinity", "-Infinity")
+
 
 def text(value: str) -> str:
     """Text from files and drivers: on one line, and never a formula (a ``'`` goes before what looks like one)."""
@@ -49,12 +51,14 @@ def executable_cells(executable: Executable | None) -> list[str]:
 
 
 def statistic_cell(statistic: Statistic | None, role: str) -> str:
-    """A number with all its digits; the text of a hash and of what is no number; empty for what was not reported."""
+    """A number with all its digits, NaN and infinities included; empty for what was not reported. What is no quantity
+    (a hash, bits of an unknown format) gets a ``'`` before it, since DuckDB takes ``0x…`` for a number to be summed."""
     if statistic is None:
         return ""
-    if role == "identity" or statistic.value is None:
-        return text(statistic.text or "") if role == "identity" else statistic.text or ""
-    return number(statistic.value)
+    if role != "identity" and statistic.value is not None:
+        return number(statistic.value)
+    exact = printable(statistic.text or "")
+    return exact if exact in ("", *_NOT_FINITE) else "'" + exact
 
 
 class Rows:

@@ -1,7 +1,7 @@
 """The wide table: one row an executable, a column for each statistic that any of them has.
 
 A pipeline without executables has one row, with its status, so that nothing is missing without a word. Empty means
-"not reported". Hashes are text (``0x…``), and no sum takes them in.
+"not reported". Hashes are text (``'0x…``), and no sum takes them in.
 """
 
 from __future__ import annotations

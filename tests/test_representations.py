@@ -1,0 +1,57 @@
+"""Two texts that differ only in what is not code are one code; two that differ in code never are."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaderstat.representations import code_sha256, normalise, sha256
+
+# Heads as Turnip writes them; the rest is made up.
+TURNIP = b"; VERT prog 21/1: sha1 0000\n@attribute(r0.x)\nmov.f32f32 r0.x, c0.x\nend\n"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (TURNIP, TURNIP.replace(b"21/1", b"7/3")),
+        (b"source_sha1: {0x1, 0x2}\nblock b0:\n", b"source_sha1: {0x3, 0x4}\nblock b0:\n"),
+        (b"source_blake3: {0x1, 0x2}\nblock b0:\n", b"source_blake3: {0x3, 0x4}\nblock b0:\n"),
+        (b"nop ; at 0x7f12ab34cd56\n", b"nop ; at 0x7ffe00112233\n"),
+        (b"nop // 0x55d0c0ffee00\n", b"nop // 0x5600c0ffee10\n"),
+        (b"nop\t \r\nend\r\n", b"nop\nend\n"),
+        (b"nop\n\0", b"nop\n"),
+        (b"nop", b"nop\n\n"),
+    ],
+)
+def test_what_is_not_code_is_left_out(one: bytes, other: bytes) -> None:
+    assert one != other
+    assert code_sha256(one, True) == code_sha256(other, True)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (b"v_mov_b32 v0, 1\n", b"v_mov_b32 v0, 2\n"),
+        (b"nop\nend\n", b"end\nnop\n"),
+        (b"s_mov s0, 0x7f12ab34cd56\n", b"s_mov s0, 0x7f12ab34cd57\n"),
+        (b"s_mov_b64 s[4:5], exec ; be84047e\n", b"s_mov_b64 s[4:5], exec ; be84047f\n"),
+        (b"  nop\n", b"nop\n"),
+        (b"mov r0.x, c21/1\n", b"mov r0.x, c22/1\n"),
+    ],
+)
+def test_what_may_be_code_is_kept(one: bytes, other: bytes) -> None:
+    assert code_sha256(one, True) != code_sha256(other, True)
+
+
+def test_a_binary_is_its_bytes() -> None:
+    data = b"\x7fELF; prog 1/2 \0"
+    assert code_sha256(data, False) == sha256(data) == hashlib.sha256(data).hexdigest()
+
+
+@given(st.binary())
+def test_normalising_twice_is_normalising_once(data: bytes) -> None:
+    assert normalise(normalise(data)) == normalise(data)
