@@ -2,7 +2,7 @@
 #version 450
 layout(local_size_x = 64) in;
 
-const int LENGTH = 64;
+const int LENGTH = 256;
 
 layout(binding = 0) buffer Keys { uint keys[]; };
 

@@ -22,7 +22,8 @@ def test_every_sample_has_numbers(stats: Stats, samples: Path) -> None:
     assert [one["name"] for one in report["pipelines"]] == sorted([*COMPUTE, *PAIRS])
     for result in report["results"]:
         assert result["status"] == "ok", result
-        assert result["diagnostics"] == []
+        codes = [one["code"] for one in result["diagnostics"]]
+        assert codes == (["vulkan/runtime-array"] if result["pipeline"] == "pick" else [])
         stages = [one["stages"] for one in result["executables"]]
         assert stages == ([["compute"]] if result["pipeline"] in COMPUTE else [["vertex"], ["fragment"]])
         for one in result["executables"]:
@@ -38,9 +39,11 @@ def test_numbers_that_the_source_tells(stats: Stats, samples: Path) -> None:
     count); scratch memory is used by the one sample with a private array; nothing here spills."""
     found = {key: dict(value) for key, value in numbers(stats(samples)).items()}
     for (pipeline, _, executable), one in found.items():
-        declared = {"blur": 20 * 20 * 12, "histogram": 256 * 4, "reduce": 256 * 4}.get(pipeline, 0)
-        assert declared <= one["LDS size"] < declared + 1024, (pipeline, executable)
-        assert (one["Scratch size"] > 0) == (pipeline == "sort")
+        if pipeline in COMPUTE:  # vertex shaders use some of their own, to cull
+            declared = {"blur": 20 * 20 * 12, "histogram": 256 * 4, "reduce": 256 * 4}.get(pipeline, 0)
+            assert declared <= one["LDS size"] < declared + 1024, (pipeline, executable)
+        # 256 words for each of 64 invocations.
+        assert one["Scratch size"] == (256 * 4 * 64 if pipeline == "sort" else 0)
         assert one["Spilled SGPRs"] == one["Spilled VGPRs"] == 0
         assert one["Code size"] % 4 == 0 and one["Code size"] >= 4 * one["Instructions"] > 0
 
@@ -111,7 +114,8 @@ def test_the_validation_layer_is_silent_but_for_a_planted_error(
     report = stats("--no-validate", folder)
     assert {one["status"] for one in report["results"]} == {"ok"}
     log = validation_log.read_text()
-    lines = [line for line in log.splitlines() if "Validation Error" in line or "VUID" in line]
-    assert lines, "the layer did not look"
-    assert len({line for line in lines if "Validation Error" in line}) == 1, log
-    assert "overlaps" in log
+    said = [line for line in log.splitlines() if "Validation Error" in line or "Validation Warning" in line]
+    # Once when the module is made, and in some versions once more when the pipeline is; nothing else.
+    assert any("overlaps" in line for line in said), "the layer did not look"
+    others = [line for line in said if "overlaps" not in line]
+    assert len(others) <= 1 and all("pSpecializationInfo-06849" in line for line in others), log

@@ -140,11 +140,11 @@ def test_thirty_good_modules_and_one_that_kills_the_driver(
     good = sorted(samples.glob("*.comp.spv"))
     for number in range(30):
         shutil.copy(good[number % len(good)], folder / f"{number:02}.comp.spv")
-    shutil.copy(killer, folder / "15-killer.comp.spv")
+    shutil.copy(killer, folder / "15x-killer.comp.spv")
     done = shaderstat("stats", "--json", "-t", "radv:navi21", folder, env=hostile("compute:segv"))
     found = results(done.stdout)
     assert list(found) == sorted(found)
-    crashed = found.pop("15-killer")
+    crashed = found.pop("15x-killer")
     assert (crashed["status"], crashed["failure"]["phase"], crashed["failure"]["signal"]) == (
         "crashed",
         "compile",
@@ -158,6 +158,6 @@ def test_thirty_good_modules_and_one_that_kills_the_driver(
 
     table = shaderstat("stats", "-t", "radv:navi21", folder, env=hostile("compute:segv"))
     assert table.returncode == 2
-    line = next(line for line in table.stdout.splitlines() if "15-killer" in line)
+    line = next(line for line in table.stdout.splitlines() if "15x-killer" in line)
     assert "crashed" in line and "SIGSEGV" in line
     assert "30 ok" in table.stderr and "1 crashed" in table.stderr
