@@ -384,18 +384,23 @@ class Registry:
 
     def ffi(self) -> str:
         """The text of `FFI`."""
-        import cffi
+        declarations = self.declarations(self.lacking(vulkan_ffi()), COMMANDS)
+        return FFI_HEAD.format(version=self.version) + compiled(declarations)
 
-        builder = cffi.FFI()
-        builder.cdef(self.declarations(self.lacking(vulkan_ffi()), COMMANDS))
-        builder.set_source("_generated_ffi", None)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "ffi.py"
-            with contextlib.redirect_stdout(None):  # it says what it writes
-                builder.emit_python_code(str(path))
-            lines = path.read_text().splitlines()
-        body = "\n".join(line for line in lines if not line.startswith("#"))
-        return FFI_HEAD.format(version=self.version) + body.strip() + "\n"
+
+def compiled(declarations: str) -> str:
+    """Python text of a compiled (ABI) cffi module whose `ffi` has parsed `declarations`."""
+    import cffi
+
+    builder = cffi.FFI()
+    builder.cdef(declarations)
+    builder.set_source("_generated_ffi", None)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ffi.py"
+        with contextlib.redirect_stdout(None):  # it says what it writes
+            builder.emit_python_code(str(path))
+        lines = path.read_text().splitlines()
+    return "\n".join(line for line in lines if not line.startswith("#")).strip() + "\n"
 
 
 def has_type(ffi: Any, name: str) -> bool:

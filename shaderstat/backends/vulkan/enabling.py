@@ -43,7 +43,6 @@ CHANGE_CODE = frozenset(
     }
 )
 
-# What a later feature needs of an earlier one, where drivers report the former and we leave out the latter.
 _SHADING_RATE = "VkPhysicalDeviceFragmentShadingRateFeaturesKHR"
 
 

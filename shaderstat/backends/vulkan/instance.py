@@ -143,14 +143,14 @@ def enumerate_devices(launch: Launch) -> list[DeviceEntry]:
             found = instance.describe(handle)
             listed = EXECUTABLES in found.listed
             entries.append(
-                DeviceEntry(index, found.device, found.driver, listed, listed and has_executable_info(found))
+                DeviceEntry(index, found.device, found.driver, listed, listed and _has_executable_info(found))
             )
         return entries
     finally:
         instance.close()
 
 
-def has_executable_info(found: PhysicalDevice) -> bool:
+def _has_executable_info(found: PhysicalDevice) -> bool:
     """Whether a device that lists the extension supports its feature, too."""
     struct = registry.struct(EXECUTABLE_INFO[0])
     assert struct is not None
