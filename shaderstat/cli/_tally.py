@@ -160,13 +160,21 @@ class Tally:
         took = f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
         counted = [f"{self._counts[status]} {status}" for status in STATUSES if self._counts[status]]
         if counted == ["1 ok"]:
-            if self._given.command != "stats" or self._given.format != "table":
-                return f"1 pipeline in {took}"
-            more = "" if self._given.verbosity else "  -v: the driver's descriptions."
-            return f"1 pipeline in {took}.{more}  Its code: shaderstat ir {shlex.join(self._given.request.paths)}"
+            return f"1 pipeline in {took}{self._what_next()}"
         executables = "1 executable" if self._executables == 1 else f"{self._executables} executables"
         cached = f" ({self._counts['cached']} from cache)" if self._counts["cached"] else ""
         return f"{' · '.join(counted) or 'nothing'} · {executables} in {took}{cached}"
+
+    def _what_next(self) -> str:
+        """What a newcomer may want to see after the first table."""
+        given, request = self._given, self._given.request
+        if given.command != "stats" or given.format != "table":
+            return ""
+        more = "" if given.verbosity else ".  -v: the driver's descriptions"
+        if any(path.startswith(("-", "/dev/", "/proc/")) for path in request.paths):  # they can't be read twice
+            return more
+        command = ["shaderstat", "ir", *request.paths, *(word for name in request.targets for word in ("-t", name))]
+        return f"{more}.  Its code: {shlex.join(command)}"
 
 
 def _once(lines: Iterable[str]) -> list[str]:
