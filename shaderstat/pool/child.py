@@ -88,7 +88,6 @@ class ChildProcess:
         self.started = time.monotonic()
         self.limit_s = job.timeout_s
         self._stderr.clear()
-        self.phase = "prepare"
 
     def _queue(self, data: bytes) -> None:
         self._outgoing += data
@@ -139,6 +138,7 @@ class ChildProcess:
                 elif kind == wire.DEADLINE:
                     self.over_limit, self.phase = True, header["phase"]
                 else:
+                    self.phase = "prepare"  # the next job's, whose further phases may lie in this very read
                     frames.append(frame)
         except wire.ProtocolError as error:
             self.garbage = str(error)

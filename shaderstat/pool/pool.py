@@ -197,7 +197,8 @@ class Pool:
         children = [child for lane in self.lanes for child in lane.children]
         nearest = min((child.deadline() for child in children), default=float("inf"))
         wait = None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
-        for key, _ in self._selector.select(wait):
+        # Answers before standard error: an answer's arrival clears the tail, and must not clear the next job's words.
+        for key, _ in sorted(self._selector.select(wait), key=lambda event: event[0].data[2] == "stderr"):
             number, child, what = key.data
             if child not in self.lanes[number].children:
                 continue  # it died while this list was worked through
