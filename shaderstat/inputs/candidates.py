@@ -29,7 +29,7 @@ STAGE_SUFFIXES = frozenset(
 
 # A library of entry points is a legal module, and so is a hostile one of two thousand. More of one module than this
 # are counted and said, not compiled.
-MAX_ENTRY_POINTS = 64
+MAX_ENTRY_POINTS = 32
 
 _CAPABILITY_SHADER = 1
 _CAPABILITY_LINKAGE = 5
