@@ -71,6 +71,10 @@ class Launch:
         device: index of the physical device in the loader's order.
         driver_manifest: the one driver manifest that the loader may see, or None for all of the system's.
         scenario: what the mock shall answer, as read from a scenario file.
+        python: the interpreter to start behind `prefix`, which is given the kit over its standard input; None: this
+            one, with the kit where it lies.
+        spirv_tools: SPIRV-Tools' library, or a folder of its programs, as the child finds it; None: it looks itself.
+        packages: name and version of each package that the compiler was made of, for the record.
     """
 
     id: str
@@ -81,6 +85,9 @@ class Launch:
     device: int = 0
     driver_manifest: str | None = None
     scenario: Mapping[str, Any] | None = None
+    python: str | None = None
+    spirv_tools: str | None = None
+    packages: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Any
 
 from shaderstat import wire
 from shaderstat.model import Failure, Job, Launch
+from shaderstat.pool import kit
 
 # How much of a child's standard error is kept: enough for a driver's last words, not for its life story.
 STDERR_TAIL = 4096
@@ -61,8 +62,10 @@ class ChildProcess:
         self._stderr = bytearray()
         self._outgoing = bytearray()
         self._frames = wire.FrameReader()
+        foreign = kit.is_needed(launch)
+        opening = kit.opening(launch) if foreign else b""
         self._process = subprocess.Popen(
-            [*launch.prefix, sys.executable, "-I", "-S", "-c", BOOT, *kit_path()],
+            kit.command(launch) if foreign else [*launch.prefix, sys.executable, "-I", "-S", "-c", BOOT, *kit_path()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -73,7 +76,8 @@ class ChildProcess:
         self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
         for pipe in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(pipe.fileno(), False)
-        self._queue(wire.frame(wire.LAUNCH, {**wire.launch_to_plain(launch), "timeout_s": timeout_s}))
+        settings = {"timeout_s": timeout_s, "spirv_tools": launch.spirv_tools}
+        self._queue(opening + wire.frame(wire.LAUNCH, {**wire.launch_to_plain(launch), **settings}))
 
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
 
