@@ -127,9 +127,10 @@ def _head(target: Target | None, result: Result) -> list[str]:
     if target is None:
         return [printable(result.target or "")]
     device = _NAMED_TWICE.sub("", target.device.name).strip()
-    version = target.driver.info or target.driver.version
+    driver = target.driver
+    version = driver.version if target.source == "mock" else driver.info or driver.version
     if version[:1].isdigit():
-        version = f"{target.driver.name} {version}"
+        version = f"{driver.name} {version}"
     return [printable(text) for text in (target.id, device, version)]
 
 

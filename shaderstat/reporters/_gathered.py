@@ -70,10 +70,12 @@ class Gathered:
 def driver_words(target: Target) -> str:
     """``RADV, Mesa 22.3.6, null device``; with the device's name where the target's does not tell it."""
     driver = target.driver
+    if target.source == "mock":
+        return printable(driver.info or driver.name)
     words = [_DRIVERS.get(driver.id, driver.name), driver.info or driver.version]
     if target.source != "host":
         words.append(target.source.replace("-", " "))
-    if target.source not in ("null-device", "mock"):
+    if target.source != "null-device":
         words.insert(0, target.device.name)
     return printable(", ".join(word for word in dict.fromkeys(words) if word))
 

@@ -79,7 +79,7 @@ def _table(
         rows += [
             _Row(
                 pipeline=names[result.pipeline],
-                executable=executable_words(others, each),
+                executable=executable_words(others, each) + (" ≤" if each.bound == "upper" else ""),
                 wave=str(each.subgroup_size or MISSING),
                 statistics=dict(zip(numbered(each.statistics), each.statistics, strict=True)),
             )
@@ -96,6 +96,8 @@ def _table(
         columns = _columns(rows, target)
         shown, remarks = _choose(columns, options, room)
         remarks = [*_most(rows, columns), *_notes(shown), *remarks]
+        if any(each.bound == "upper" for result in results for each in result.executables):
+            remarks.append("≤ an upper bound: compiled without its partner stages")
         _write(rows, shown, (first, second), pen, options)
     _failures.rows(failures, names, first, pen, options)
     if options.verbosity and rows:

@@ -10,7 +10,7 @@ from typing import BinaryIO
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 # What we draw ourselves, for streams that can't hold it; one column each.
-_ASCII = str.maketrans(dict(zip("·×—–─→←↑…", "-x---><^~", strict=True)))
+_ASCII = str.maketrans(dict(zip("·×—–─→←↑…≤│", "-x---><^~<|", strict=True)))
 
 _NEVER_IN_TEXT = re.compile(r"[^\t\n -~]")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pandas
@@ -34,6 +35,13 @@ WATER = answered(
         (pipeline("water", "graphics"), [radv("vertex", 64), radv("fragment", 16, hash=2)]),
     ]
 )
+
+
+def asked(query: str) -> list[tuple[Any, ...]]:
+    """DuckDB's answer."""
+    relation = duckdb.sql(query)
+    assert relation is not None
+    return relation.fetchall()
 
 
 def rows(data: bytes) -> list[dict[str, str]]:
@@ -77,7 +85,7 @@ def test_pandas_sums_the_long_table(tmp_path: Path) -> None:
 def test_duckdb_sums_the_long_table(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_bytes(written("csv-long", WATER))
-    sums = dict(duckdb.sql(f"select statistic, sum(value) from read_csv('{path}') group by all").fetchall())
+    sums = dict(asked(f"select statistic, sum(value) from read_csv('{path}') group by all"))
     assert (sums["VGPRs"], sums["Spilled VGPRs"], sums["Hash"]) == (104, 12, None)
 
 
@@ -127,7 +135,7 @@ def test_pandas_and_duckdb_sum_the_wide_table(tmp_path: Path) -> None:
     assert not pandas.api.types.is_numeric_dtype(frame["Hash"])
     path = tmp_path / "wide.csv"
     path.write_bytes(data)
-    assert duckdb.sql(f"select sum(VGPRs), any_value(Hash) from '{path}'").fetchall() == [(104, "'0x2af4c0be")]
+    assert asked(f"select sum(VGPRs), any_value(Hash) from '{path}'") == [(104, "'0x2af4c0be")]
 
 
 def test_wide_is_the_union_and_missing_is_empty() -> None:

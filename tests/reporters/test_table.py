@@ -1,0 +1,464 @@
+"""What people see, line by line. Numbers are never cut, columns go as a whole, and what went is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from shaderstat.annotate import Annotator
+from shaderstat.model import (
+    Device,
+    Diagnostic,
+    Driver,
+    Event,
+    ExecutableAnswer,
+    Failure,
+    PipelineEvent,
+    RepresentationAnswer,
+    Result,
+    ResultEvent,
+    Target,
+    TargetEvent,
+)
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.select import Selection
+from shaderstat.reporters.text import width
+from tests.reporters.runs import (
+    NVIDIA,
+    UNKNOWN,
+    answered,
+    executable,
+    finished,
+    golden,
+    grown,
+    pipeline,
+    radv,
+    statistic,
+    target,
+    written,
+)
+
+BLUR = pipeline("blur", workgroup=(16, 16, 1))
+WATER = pipeline("water", "graphics")
+
+
+def lines(events: Sequence[Event], options: Options | None = None) -> list[str]:
+    return written("table", events, options).decode("utf-8").splitlines()
+
+
+def remarks(events: Sequence[Event], options: Options | None = None) -> list[str]:
+    return list(finished("table", events, options)[1].remarks())
+
+
+def failed(name: str, status: str, *diagnostics: Diagnostic, failure: Failure | None = None) -> list[Event]:
+    found = Result(name, "radv:navi21", status, failure=failure, diagnostics=diagnostics)
+    return [PipelineEvent(pipeline(name)), ResultEvent(found)]
+
+
+MANY = answered(
+    [(BLUR, [radv("compute", 24, spilled=12)])]
+    + [(pipeline(f"p{i}", "graphics"), [radv("vertex", 8 * i), radv("fragment", 8, size=10**i)]) for i in range(1, 4)],
+    more=[
+        *failed("rays", "unsupported", Diagnostic("error", "vulkan/feature-missing", "RayTracingKHR", "try another")),
+        *failed("cut", "invalid", Diagnostic("error", "spirv/truncated", "ends inside OpDecorate, word 37 (byte 148)")),
+        *failed("dead", "crashed", failure=Failure("compile", "driver/crashed", signal="SIGSEGV")),
+        *failed("slow", "timeout", failure=Failure("query", "driver/timeout", limit_s=60.0)),
+    ],
+)
+
+# ── Blocks ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_few_executables_are_blocks_with_all_statistics() -> None:
+    assert lines(answered([(BLUR, [radv("compute", 24, spilled=12)])]), Options(width=100)) == [
+        "blur · compute · workgroup 16×16×1                      radv:navi21 · RADV, Mesa 22.3.6, null device",
+        "",
+        "  Compute Shader                            subgroup 64",
+        "  Driver pipeline hash  0xb8c1f0e2775aa04c",
+        "  VGPRs                                 24  registers",
+        "  Spilled VGPRs                         12  registers      ← spills",
+        "  Code size                            616  bytes",
+        "  Subgroups per SIMD                    32  subgroups      more is better",
+        "  Hash                          0x2af4c0be",
+        "  Copies                                 3  instructions",
+    ]
+
+
+def test_descriptions_come_with_verbosity() -> None:
+    described = "      Number of VGPR registers allocated per subgroup"
+    events = answered([(BLUR, [radv("compute", 24)])])
+    assert described not in lines(events)
+    assert described in lines(events, Options(verbosity=1))
+
+
+def test_a_title_that_does_not_fit_takes_two_lines() -> None:
+    events = answered([(BLUR, [radv("compute", 24)])])
+    assert lines(events, Options(width=60))[:2] == [
+        "blur · compute · workgroup 16×16×1",
+        "  radv:navi21 · RADV, Mesa 22.3.6, null device",
+    ]
+    assert len(lines(events)[0]) > 60  # off a terminal it stays on one
+
+
+def test_cells_of_every_kind() -> None:
+    report = golden()
+    mock = [event for event in report if not isinstance(event, ResultEvent) or event.result.target == "mock"]
+    assert lines(mock)[2:11] == [
+        "  compute",
+        "  Widest    18446744073709551615     not a hash",
+        "  Depth                       -1",
+        "  Depth     -9223372036854775808",
+        "  Share                      0.1",
+        "  Nothing                    NaN",
+        "  Endless              -Infinity",
+        "  Discards                     1",
+        "  Odd         0x0000000000000005     a statistic format that shaderstat does not know",
+    ]
+
+
+def test_a_failure_says_why_and_how_to_see_it_again() -> None:
+    crash = Failure("compile", "driver/crashed", signal="SIGSEGV", stderr_tail="oops\x1b[1m\n", reproduce=("a", "b"))
+    found = lines(failed_alone(crash), Options(verbosity=1))
+    assert found[2:] == ["  crashed  SIGSEGV in compile", "  again: a b", "  │ oops\\x1b[1m"]
+    assert lines(failed_alone(crash))[2:] == found[2:4]
+
+
+def failed_alone(failure: Failure) -> list[Event]:
+    return answered([], more=failed("dead", "crashed", failure=failure))
+
+
+@pytest.mark.parametrize(
+    ("failure", "words"),
+    [
+        (Failure("compile", "driver/crashed", signal="SIGABRT"), "SIGABRT in compile"),
+        (Failure("query", "driver/timeout", limit_s=0.5), "over 0.5 s in query"),
+        (Failure("compile", "driver/error", vk_result="VK_ERROR_UNKNOWN"), "VK_ERROR_UNKNOWN in compile"),
+        (Failure("start", "driver/exited", exit_code=1, stderr_tail="a\nb\n"), "exit status 1 in start: b"),
+        (Failure("start", "target/lost", stderr_tail="no device"), "target/lost in start: no device"),
+    ],
+)
+def test_what_befell_the_child(failure: Failure, words: str) -> None:
+    assert f"  crashed  {words}" in lines(failed_alone(failure))
+
+
+def test_nothing_is_ok_but_silent() -> None:
+    assert "  ok  no executables" in lines(answered([(BLUR, [])]))
+    assert "  (no statistics)" in lines(answered([(BLUR, [executable("compute")])]))
+
+
+def test_an_upper_bound_is_called_so() -> None:
+    lone = replace(radv("fragment", 8), bound="upper")
+    found = lines(answered([(WATER, [lone])]))
+    assert any("upper bound" in line for line in found)
+
+
+def test_a_long_note_goes_on_below_itself() -> None:
+    memory = executable("compute", statistic("Local Memory Size", 0x10_0000_0000), name="CS", subgroup_size=32)
+    events = answered([(BLUR, [memory])], target("host:0", NVIDIA, "NVIDIA H200"))
+    assert lines(events)[0].endswith("host:0 · NVIDIA H200, NVIDIA, 580.159")
+    assert lines(events)[3].split("   ") == [
+        "  Local Memory Size  68719476736  bytes/thread", "the driver writes the low 32 bits alone: they say 0",
+    ]  # fmt: skip
+    narrow = lines(events, Options(width=80))
+    assert all(width(line) <= 80 for line in narrow)
+    assert " ".join(" ".join(narrow[4:]).split()).endswith("they say 0")
+
+
+# ── Rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_many_executables_are_rows() -> None:
+    assert lines(MANY, Options(width=100)) == [
+        "radv:navi21 · RADV, Mesa 22.3.6, null device",
+        "",
+        "  pipeline  executable  wave  VGPRs  SpillVGPRs  CodeSize",
+        "  blur      compute       64     24          12       616",
+        "  p1        vertex        64      8           0       616",
+        "            fragment      64      8           0        10",
+        "  p2        vertex        64     16           0       616",
+        "            fragment      64      8           0       100",
+        "  p3        vertex        64     24           0       616",
+        "            fragment      64      8           0      1000",
+        "  rays      unsupported  RayTracingKHR: try another",
+        "  cut       invalid      ends inside OpDecorate, word 37 (byte 148)",
+        "  dead      crashed      SIGSEGV in compile",
+        "  slow      timeout      over 60 s in query",
+    ]
+    assert remarks(MANY, Options(width=100)) == [
+        "most VGPRs  blur compute 24 · p3 vertex 24 · p2 vertex 16",
+        "equal everywhere: MaxWaves 32",
+        "3 more statistics: --stat '*' or -f csv",
+    ]
+
+
+def test_off_a_terminal_nothing_is_left_out_and_every_line_is_whole() -> None:
+    found = lines(MANY)
+    assert found[2] == "  pipeline  executable  wave  VGPRs  SpillVGPRs  CodeSize  MaxWaves"
+    assert found[5] == "  p1        fragment      64      8           0        10        32"
+    assert remarks(MANY) == [
+        "most VGPRs  blur compute 24 · p3 vertex 24 · p2 vertex 16",
+        "3 more statistics: --stat '*' or -f csv",
+    ]
+
+
+@pytest.mark.parametrize("columns", [30, 45, 50, 60, 80, 100, 200])
+def test_no_number_is_ever_cut(columns: int) -> None:
+    options = Options(width=columns, selection=Selection(statistics=("*",)))
+    found = lines(MANY, options)
+    head = next(line for line in found if line.startswith("  pipeline")).split()[3:]
+    named = " ".join(remarks(MANY, options))
+    labels = ["DriverHash", "VGPRs", "SpillVGPRs", "CodeSize", "MaxWaves", "Hash", "Copies"]
+    assert [label for label in labels if label in head] == head
+    assert all(label in head or label in named for label in labels)
+    whole = lines(MANY, Options(selection=Selection(statistics=("*",))))
+    for narrow, wide in zip(found[3:10], whole[3:10], strict=True):
+        assert narrow.split()[-len(head) :] == [wide.split()[3:][labels.index(label)] for label in head] or not head
+    assert columns < 40 or all(width(line) <= columns for line in found)
+
+
+def test_what_judges_has_the_first_claim_to_room() -> None:
+    found = lines(MANY, Options(width=58, selection=Selection(statistics=("*",))))
+    assert found[2].split()[3:] == ["VGPRs", "SpillVGPRs", "CodeSize"]
+    assert remarks(MANY, Options(width=58, selection=Selection(statistics=("*",))))[1] == (
+        "no room for: MaxWaves · Copies · DriverHash · Hash  (-f csv has all)"
+    )
+
+
+def test_an_unknown_statistic_is_shown() -> None:
+    some = [executable("compute", statistic("VGPRs", i), statistic("Brand new", 7 * i)) for i in range(6)]
+    events = answered([(pipeline(f"p{i}"), [each]) for i, each in enumerate(some)])
+    assert "Brand new" in lines(events, Options(width=100))[2]
+
+
+def test_missing_is_not_zero() -> None:
+    some = [executable("compute", statistic("VGPRs", 0)), *(executable("compute", statistic("LDS size", 0)),) * 4]
+    events = answered([(pipeline(f"p{i}"), [each]) for i, each in enumerate(some)])
+    assert [line.split()[3:] for line in lines(events)[3:5]] == [["·", "0"], ["0", "·"]]
+
+
+def test_executables_that_share_a_stage_go_by_their_names() -> None:
+    some = [
+        executable("vertex", statistic("VGPRs", 8), name="VS"),
+        executable("vertex", statistic("VGPRs", 4), name="Binning VS"),
+        executable("fragment", statistic("VGPRs", 4), name="FS"),
+        executable("none", statistic("VGPRs", 4), name="", subgroup_size=0),
+    ]
+    found = lines(answered([(WATER, some), (BLUR, [radv("compute", 8)])]))
+    assert [line[12:30].strip() for line in found[3:8]] == [
+        "VS             64", "Binning VS     64", "fragment       64", "(unnamed 3)     ·", "compute        64",
+    ]  # fmt: skip
+
+
+def test_odd_numbers_are_flagged_below() -> None:
+    some = [
+        executable("compute", statistic("Local Memory Size", 0x10_0000_0000 + (i > 2)), statistic("Stack Size", i))
+        for i in range(5)
+    ]
+    events = answered([(pipeline(f"p{i}"), [each]) for i, each in enumerate(some)], target("host:0", NVIDIA))
+    assert remarks(events)[:2] == [
+        "Local 68719476736: the driver writes the low 32 bits alone: they say 0",
+        "Local 68719476737: the driver writes the low 32 bits alone: they say 1",
+    ]
+
+
+def test_upper_bounds_are_marked() -> None:
+    some = [(pipeline(f"p{i}", "graphics"), [replace(radv("fragment", i), bound="upper")]) for i in range(5)]
+    assert lines(answered(some))[3].split()[:3] == ["p0", "fragment", "≤"]
+    assert "≤ an upper bound: compiled without its partner stages" in remarks(answered(some))
+
+
+def test_sorted_rows_name_their_pipeline_again() -> None:
+    found = lines(MANY, Options(width=100, selection=Selection(sort="-VGPRs", top=4)))
+    assert [line.split()[0] for line in found[3:7]] == ["p1", "fragment", "p2", "p3"]
+
+
+def test_targets_have_a_table_each() -> None:
+    events = answered([(pipeline(f"p{i}"), [radv("compute", i)]) for i in range(3)], target(), target("radv:navi22"))
+    found = lines(events)
+    assert [line for line in found if "·" in line] == [
+        "radv:navi21 · RADV, Mesa 22.3.6, null device",
+        "radv:navi22 · RADV, Mesa 22.3.6, null device",
+    ]
+    assert remarks(events) == [
+        "radv:navi21: 3 more statistics: --stat '*' or -f csv",
+        "radv:navi22: 3 more statistics: --stat '*' or -f csv",
+    ]
+
+
+def test_a_file_that_makes_no_pipeline_is_a_row_of_the_first_table() -> None:
+    broken = Result("x.frag", None, "invalid", diagnostics=(Diagnostic("error", "spirv/empty", "empty file"),))
+    more: list[Event] = [PipelineEvent(pipeline("x.frag", None)), ResultEvent(broken)]
+    events = answered([(pipeline(f"p{i}"), [radv("compute", i)]) for i in range(5)], more=more)
+    assert lines(events)[-1] == "  x.frag    invalid  empty file"
+    assert lines(answered([], more=more))[-1] == "  invalid  empty file"
+
+
+def test_descriptions_are_a_legend() -> None:
+    found = lines(MANY, Options(width=100, verbosity=1))
+    assert "  VGPRs       VGPRs: Number of VGPR registers allocated per subgroup (registers)" in found
+
+
+# ── Hostile text ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+EVIL = "e\x1b[2J\n[bold]名\u202e"
+
+
+@pytest.mark.parametrize("view", ["stats", "list", "ir"])
+@pytest.mark.parametrize("count", [1, 8])
+@pytest.mark.parametrize("columns", [None, 60, 100])
+def test_hostile_text_stays_on_its_line(view: str, count: int, columns: int | None) -> None:
+    parts = (RepresentationAnswer(EVIL, EVIL, True, EVIL.encode("utf-8") + b"\xff\x00"),)
+    evil = ExecutableAnswer(EVIL, EVIL, 0, 64, (statistic(EVIL, 5, description=EVIL),), parts)
+    device = Device(EVIL, 0, 0, EVIL, EVIL, EVIL)
+    where = Target(EVIL, "vulkan", Driver(0, EVIL, EVIL, EVIL), device, "host")
+    events = answered(
+        [(pipeline(f"{EVIL}{i}"), [evil]) for i in range(count)],
+        where,
+        more=failed(EVIL, "crashed", Diagnostic("error", EVIL, EVIL, EVIL)),
+    )
+    text = written("table", events, Options(view=view, width=columns, verbosity=1)).decode("utf-8")
+    assert all(character.isprintable() or character == "\n" for character in text)
+    assert "[bold]" in text
+
+
+def test_a_long_name_is_shortened_on_a_terminal_alone() -> None:
+    long = "folder/" * 30 + "name"
+    events = answered([(pipeline(long), [radv("compute", i)]) for i in range(5)])
+    assert long in lines(events)[3]
+    assert "…" in lines(events, Options(width=100))[3]
+    assert lines(events, Options(width=100))[3].split()[0].endswith("/name")
+
+
+def test_wide_characters_keep_columns_straight() -> None:
+    events = answered([(pipeline(name), [radv("compute", 8)]) for name in ("a", "名前", "é", "b", "c")])
+    found = lines(events)[2:8]
+    assert len({width(line) for line in found}) == 1
+
+
+def test_colour_changes_nothing_but_colour() -> None:
+    for options in (Options(width=100), Options(width=100, view="list"), Options(width=100, verbosity=1)):
+        plain = written("table", MANY, options).decode()
+        painted = written("table", MANY, replace(options, colour=True)).decode()
+        assert painted != plain
+        assert re.sub(r"\x1b\[[\d;]*m", "", painted) == plain
+    assert "\x1b[31m        12\x1b[0m" in written("table", MANY, Options(width=100, colour=True)).decode()
+
+
+# ── List ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_list_counts_what_each_executable_has() -> None:
+    parts = (RepresentationAnswer("NIR", "", True, b"x"),) * 3
+    blur = replace(radv("compute", 24), representations=parts)
+    events = answered(
+        [(BLUR, [blur]), (WATER, [radv("vertex", 8), radv("fragment", 8)])],
+        more=failed("dead", "crashed", failure=Failure("compile", "driver/crashed", signal="SIGSEGV")),
+    )
+    assert lines(events, Options(view="list", width=100)) == [
+        "radv:navi21 · RADV, Mesa 22.3.6, null device",
+        "",
+        "  pipeline  #  executable       stages    wave  stats  ir",
+        "  blur      0  Compute Shader   compute     64      7   3",
+        "  water     0  Vertex Shader    vertex      64      7   0",
+        "            1  Fragment Shader  fragment    64      7   0",
+        "  dead      crashed  SIGSEGV in compile",
+    ]
+    assert lines(events, Options(view="list"))[5].startswith("  water     1  Fragment")
+
+
+# ── Code ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_code_stands_under_headings() -> None:
+    parts = (
+        RepresentationAnswer("Assembly", "", True, b"BB0:\n\ts_mov_b64 s[4:5], exec ; be84047e\n"),
+        RepresentationAnswer("ELF", "", False, b"\x7fELF"),
+    )
+    events = answered([(BLUR, [replace(radv("compute", 24), representations=parts)])])
+    options = Options(view="ir")
+    assert lines(events, options) == [
+        "── blur · 0 Compute Shader · Assembly · radv:navi21 ──",
+        "BB0:",
+        "\ts_mov_b64 s[4:5], exec ; be84047e",
+        "",
+        "── blur · 0 Compute Shader · ELF · radv:navi21 ──",
+        "binary, 4 bytes: --out DIR writes it",
+    ]
+    assert width(lines(events, replace(options, width=80))[0]) == 80
+    painted = written("table", events, replace(options, colour=True)).decode()
+    assert "\x1b[36mBB0:\x1b[0m" in painted
+    assert "\x1b[2m; be84047e\x1b[0m" in painted
+
+
+def test_code_that_could_not_be_had_says_why() -> None:
+    found = lines(failed_alone(Failure("compile", "driver/crashed", signal="SIGSEGV")), Options(view="ir"))
+    assert found == ["── dead · radv:navi21 ──", "crashed  SIGSEGV in compile"]
+
+
+# ── Side by side ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def across(*stages: str) -> list[Event]:
+    """One pipeline on three drivers, each with its own statistics, and on one that crashed."""
+    turnip = Driver(18, "turnip Mesa driver", "26.2.6", "Mesa 26.2.6")
+    targets = [
+        (target(), ["VGPRs", "Spilled SGPRs", "Spilled VGPRs", "Subgroups per SIMD"]),
+        (target("turnip:a740", turnip, "Turnip Adreno (TM) 740"), ["Registers used", "STP Count", "Code size"]),
+        (target("host:0", NVIDIA, "NVIDIA H200"), ["Register Count", "Local Memory Size", "Shared Memory Size"]),
+    ]
+    events = answered([])
+    end = events.pop()
+    events.append(PipelineEvent(BLUR))
+    for where, names in targets:
+        annotator = Annotator(where.driver, where.device)
+        answers = [
+            executable(stage, *(statistic(name, 2**36 if "Local" in name else 7) for name in names)) for stage in stages
+        ]
+        found = Result("blur", where.id, "ok", executables=annotator.executables(answers))
+        events += [TargetEvent(grown(where, annotator)), ResultEvent(found)]
+    lost = Result("blur", "mock", "crashed", failure=Failure("compile", "driver/crashed", signal="SIGSEGV"))
+    return [*events, TargetEvent(target("mock", UNKNOWN)), ResultEvent(lost), end]
+
+
+def test_one_pipeline_on_several_targets_is_set_side_by_side() -> None:
+    assert lines(across("compute"), Options(width=100)) == [
+        "blur · compute · workgroup 16×16×1",
+        "",
+        "                radv:navi21   turnip:a740                 host:0",
+        "                               Adreno 740                   H200",
+        "                Mesa 22.3.6   Mesa 26.2.6         NVIDIA 580.159",
+        "  subgroup               64            64                     64",
+        "  registers         7 VGPRs        7 vec4                 7 Regs",
+        "  spills              7 + 7             7                      ·",
+        "  scratch                 ·             ·   68719476736 B/thread",
+        "  shared                  ·             ·                    7 B",
+        "  code size               ·      7 dwords                      ·",
+        "  occupancy ↑   7 subgroups             ·                      ·",
+        "",
+        "  mock  crashed  SIGSEGV in compile",
+    ]
+    assert remarks(across("compute"), Options(width=100)) == [
+        "host:0: Local 68719476736: the driver writes the low 32 bits alone: they say 0",
+        "· not reported by that driver.  Units differ: compare along time, not across.  Every name: --raw",
+    ]
+
+
+def test_targets_without_room_are_named() -> None:
+    options = Options(width=50)
+    assert "host:0" not in "\n".join(lines(across("compute"), options))
+    assert "no room for: host:0" in remarks(across("compute"), options)
+
+
+def test_stages_are_sections() -> None:
+    found = lines(across("vertex", "fragment"))
+    assert [line for line in found if line in ("  vertex", "  fragment")] == ["  vertex", "  fragment"]
+    assert sum(line.startswith("  registers") for line in found) == 2
+
+
+def test_raw_keeps_the_drivers_names() -> None:
+    found = lines(across("compute"), Options(raw=True))
+    assert any(line.startswith("  STP Count") for line in found)
+    assert not any(line.startswith("  spills") for line in found)

@@ -1,0 +1,90 @@
+"""Hostile text can't steer a terminal, and columns line up whatever it holds."""
+
+from __future__ import annotations
+
+import io
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shaderstat.reporters.text import Pen, left, printable, printable_lines, right, shorten, width, wrap
+
+ANY = st.text(st.characters(codec=None, exclude_categories=()))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain [red]text[/red] %s {x}", "plain [red]text[/red] %s {x}"),
+        ("名前 ä é", "名前 ä é"),
+        ("C:\\shaders\\x.spv", "C:\\shaders\\x.spv"),
+        ("a\nb\r\tc\0", "a\\nb\\r\\tc\\x00"),
+        ("\x1b[31mred\x1b]0;title\x07", "\\x1b[31mred\\x1b]0;title\\x07"),
+        ("\x9b31m\x85\x7f", "\\x9b31m\\x85\\x7f"),
+        ("\u202egnp.exe", "\\u202egnp.exe"),
+        ("a\u2066b\u2069\u200b\ufeff\u2028", "a\\u2066b\\u2069\\u200b\\ufeff\\u2028"),
+        ("\U000e0041", "\\U000e0041"),
+        ("caf\udce9", "caf\\xe9"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_printable(text: str, shown: str) -> None:
+    assert printable(text) == shown
+
+
+@given(ANY)
+def test_what_is_printable_has_no_controls_and_can_be_encoded(text: str) -> None:
+    shown = printable(text)
+    assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in shown)
+    shown.encode("utf-8")
+    assert printable(shown) == shown
+
+
+@given(ANY)
+def test_printable_lines_keep_lines_and_tabs(text: str) -> None:
+    lines = printable_lines(text)
+    assert len(lines) == text.replace("\r\n", "\n").count("\n") + 1
+    for line in lines:
+        assert all(character == "\t" or character.isprintable() for character in line)
+
+
+def test_columns_count_wide_and_combining_characters() -> None:
+    assert width("名前") == 4
+    assert width("e\u0301") == 1
+    assert left("名", 4) + "|" == "名  |"
+    assert right("名", 4) == "  名"
+
+
+def test_names_are_shortened_from_the_left() -> None:
+    assert shorten("terrain/terrain", 8) == "…terrain"
+    assert shorten("terrain", 7) == "terrain"
+    assert width(shorten("名前名前名前", 6)) <= 6
+
+
+def test_prose_is_wrapped_on_a_terminal_alone() -> None:
+    text = "one two three four five six seven"
+    assert wrap(text, None) == [text]
+    assert wrap(text, 20) == ["one two three four", "five six seven"]
+    assert wrap("", 20) == [""]
+
+
+def drawn(text: str, encoding: str, *, style: str = "", colour: bool = False) -> bytes:
+    stream = io.BytesIO()
+    pen = Pen(stream, encoding=encoding, colour=colour)
+    pen.line(pen.paint(text, style))
+    return stream.getvalue()
+
+
+def test_a_stream_that_cannot_hold_it_gets_ascii() -> None:
+    assert drawn("blur · 16×16×1 ← ──", "ascii") == b"blur - 16x16x1 < --\n"
+    assert drawn("名 ·", "ascii") == b"\\u540d -\n"
+    assert drawn("é ·", "latin-1") == "é ·\n".encode("latin-1")
+    assert drawn("blur · ×", "utf-8") == "blur · ×\n".encode()
+
+
+def test_colour_is_there_where_it_was_asked_for() -> None:
+    assert drawn("12", "utf-8", style="red") == b"12\n"
+    assert drawn("12", "utf-8", style="bold red", colour=True) == b"\x1b[1;31m12\x1b[0m\n"
+    assert drawn("  ", "utf-8", style="red", colour=True) == b"\n"
