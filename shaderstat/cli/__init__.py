@@ -88,6 +88,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SHADERSTAT"},
     subcommand_metavar="[COMMAND] PATH...",
+    epilog="Exit status: 0 answered and nothing is wrong, 1 answered and the answer is bad, 2 no trustworthy answer"
+    " (bad input, no compiler, a crash, a time-out, nothing matched), 130 interrupted.",
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."

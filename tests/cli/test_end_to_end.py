@@ -1,0 +1,109 @@
+"""The commands as a person runs them, on the samples and the mock: what no made-up engine can show."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import shaderstat as library
+from tests.conftest import Run
+
+MOCK = ("-t", "mock")
+
+
+def test_a_folder_as_json(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat("stats", samples, *MOCK, "--pipeline", "water", "--pipeline", "b*", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert [(one["name"], one["kind"]) for one in report["pipelines"]] == [("blur", "compute"), ("water", "graphics")]
+    assert [len(one["executables"]) for one in report["results"]] == [1, 2]
+    assert report["run"]["complete"]
+    assert report["run"]["arguments"][0] == "stats"
+
+
+def test_standard_input(shaderstat: Run, samples: Path) -> None:
+    data = (samples / "scale.comp.spv").read_bytes()
+    done = shaderstat("-", *MOCK, "-f", "csv", input=data)
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[1].startswith("stdin,")
+    assert shaderstat("-", *MOCK, "--json", input=b"").returncode == 2
+
+
+def test_the_source_in_place_of_the_module(shaderstat: Run, samples: Path, tmp_path: Path) -> None:
+    shutil.copy(samples / "blur.comp", tmp_path)
+    done = shaderstat("blur.comp", *MOCK)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[:2] == [
+        "error: blur.comp: is GLSL text, not SPIR-V",
+        "hint: compile it first: glslangValidator -V blur.comp -o blur.comp.spv",
+    ]
+
+
+def test_the_same_numbers_whatever_the_order(shaderstat: Run, samples: Path) -> None:
+    paths = [samples / "blur.comp.spv", samples / "scale.comp.spv"]
+    one = shaderstat(*paths, *MOCK, "-f", "csv", "-q").stdout.splitlines()
+    other = shaderstat(*reversed(paths), *MOCK, "-f", "csv", "-q", env={"PYTHONHASHSEED": "7"}).stdout.splitlines()
+    assert sorted(one) == sorted(other)
+    assert [line.split(",")[0] for line in one] == ["pipeline", "blur", "scale"]
+    assert [line.split(",")[0] for line in other] == ["pipeline", "scale", "blur"]
+
+
+def test_files_of_every_representation(shaderstat: Run, samples: Path, tmp_path: Path) -> None:
+    done = shaderstat("ir", samples / "water.vert.spv", samples / "water.frag.spv", *MOCK, "--out", "out")
+    assert done.returncode == 0
+    files = json.loads((tmp_path / "out/index.json").read_text())["files"]
+    assert done.stdout.splitlines() == [*(f"out/{file['path']}" for file in files), "out/index.json"]
+    assert {file["executable"]["stages"][0] for file in files} == {"vertex", "fragment"}
+    words = next(file for file in files if not file["is_text"] and file["executable"]["stages"] == ["fragment"])
+    assert (tmp_path / "out" / words["path"]).read_bytes() == (samples / "water.frag.spv").read_bytes()
+    assert shaderstat("ir", samples / "blur.comp.spv", *MOCK, "--out", "out").returncode == 2
+
+
+def test_a_crash_costs_one_pipeline(shaderstat: Run, samples: Path, tmp_path: Path) -> None:
+    (tmp_path / "scenario.yaml").write_text("rules:\n- match: '*/blur*'\n  create: {crash: SIGSEGV}\n")
+    paths = [samples / "blur.comp.spv", samples / "scale.comp.spv"]
+    done = shaderstat("list", *paths, "--scenario", "scenario.yaml", "-f", "json", "-o", "-")
+    assert done.returncode == 2
+    assert [one["status"] for one in json.loads(done.stdout)["results"]] == ["crashed", "ok"]
+    assert "crashed in compile: SIGSEGV" in done.stderr
+    assert "again: shaderstat stats" in done.stderr
+
+
+@pytest.mark.parametrize("path", ["nothing.spv", "*.spv", "."])
+def test_a_path_that_leads_nowhere(shaderstat: Run, path: str) -> None:
+    done = shaderstat("stats", path, *MOCK)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert len(done.stderr.splitlines()) <= 2
+
+
+def test_no_pipeline_of_that_name(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat(samples, *MOCK, "--pipeline", "blurr")
+    assert done.returncode == 2
+    assert "blurr" in done.stderr
+
+
+def test_no_target_of_that_name(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat(samples, "-t", "mokc")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "mokc" in done.stderr
+
+
+def test_the_library_gives_the_command_lines_report(shaderstat: Run, samples: Path) -> None:
+    path = samples / "blur.comp.spv"
+    report = library.inspect(path, target="mock")
+    (result,) = report.results
+    (from_command,) = json.loads(shaderstat(path, *MOCK, "--json").stdout)["results"]
+    numbers = [(one["name"], one["value"]) for one in from_command["executables"][0]["statistics"]]
+    assert [(one.name, one.value) for one in result.executables[0].statistics] == numbers
+
+
+@pytest.mark.driver
+def test_machine_code_of_a_real_driver(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat("ir", samples / "scale.comp.spv", "-t", "radv:navi21", "--ir", "assembly")
+    assert done.returncode == 0
+    assert "s_endpgm" in done.stdout
+    assert done.stdout.startswith("── scale · 0 Compute Shader · Assembly · radv:navi21 ─")
