@@ -129,6 +129,8 @@ def open_destinations(
     try:
         for output in outputs:
             chosen, path = _split(output, format, explicit)
+            if path in ("/dev/stdout", "/dev/fd/1"):  # behind it may be a file, which must not be renamed over
+                path = "-"
             key = "-" if path == "-" else os.path.realpath(path)
             if key in seen:
                 raise ShaderstatError(f"-o names {printable(path)} twice")

@@ -96,3 +96,7 @@ def test_a_link_is_followed_and_kept(call: Call, tmp_path: Path) -> None:
 
 def test_a_device_is_written_as_it_is(call: Call) -> None:
     assert call("x.spv", "-o", "json:/dev/null").status == 0
+
+
+def test_standard_output_by_its_other_name_is_no_file_to_replace(call: Call) -> None:
+    assert json.loads(call("x.spv", "-o", "json:/dev/stdout").out)
