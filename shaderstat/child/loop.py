@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import traceback
 from dataclasses import replace
 from typing import Any
 
@@ -100,6 +101,12 @@ class Child:
             status = "failed"
             remarks.append(Diagnostic("error", "driver/error", str(error)))
             failure = Failure(self._phase, "driver/error", vk_result=error.vk_result)
+        except Exception as error:  # our own fault: it must not pass for the driver's, nor end the child
+            traceback.print_exc()  # for whoever reports it: the parent keeps the end of standard error
+            status = "failed"
+            message = f"a fault of shaderstat itself: {type(error).__name__}: {error}"
+            remarks.append(Diagnostic("error", "shaderstat/fault", message, hint="please report it with the module"))
+            failure = Failure(self._phase, "shaderstat/fault")
         return Answer(
             status=status,
             executables=executables,

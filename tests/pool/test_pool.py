@@ -1,0 +1,192 @@
+"""Drivers crash, hang, leave and are killed: one pipeline's result each, and the rest goes on.
+
+The mock plays the driver, in real children, by scenario; ``tests/layer`` does the same to a real driver.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shaderstat.errors import NoTarget
+from shaderstat.model import Answer, Job, JobModule, Launch
+from shaderstat.pool import Outcome, Pool
+
+SAMPLE = (Path(__file__).resolve().parents[2] / "sample_spirv" / "scale.comp.spv").read_bytes()
+
+
+def job(path: str = "good.spv", timeout_s: float = 30.0, data: bytes = SAMPLE) -> Job:
+    return Job("compute", (JobModule(path, data, "compute", "main"),), timeout_s=timeout_s, validate=False)
+
+
+def mock(*rules: Mapping[str, Any], **more: Any) -> Launch:
+    return Launch("mock", "mock", "mock", scenario={"rules": list(rules), **more})
+
+
+def killer(**event: Any) -> Mapping[str, Any]:
+    return {"path": "bad*", "create": event}
+
+
+def run(launch: Launch, jobs: list[Job], width: int = 1) -> list[Outcome]:
+    """The outcomes in the order of the jobs."""
+    with Pool() as pool:
+        pool.wait(pool.add(launch, width=width))
+        outcomes = list(pool.run(len(jobs), lambda task: jobs[task]))
+    assert sorted(one.task for one in outcomes) == list(range(len(jobs)))
+    return sorted(outcomes, key=lambda one: one.task)
+
+
+MIXED = [job(), job(), job("bad.spv"), job(), job()]
+
+
+@pytest.mark.parametrize("width", [1, 3])
+@pytest.mark.parametrize(
+    ("event", "status", "code", "told"),
+    [
+        ({"crash": "SIGSEGV", "stderr": "ACO ERROR\n"}, "crashed", "driver/crashed", ("SIGSEGV", None)),
+        ({"crash": "SIGABRT", "stderr": "ACO ERROR\n"}, "crashed", "driver/crashed", ("SIGABRT", None)),
+        ({"exit": 0, "stderr": "ACO ERROR\n"}, "crashed", "driver/exited", (None, 0)),
+        ({"exit": 3, "stderr": "ACO ERROR\n"}, "crashed", "driver/exited", (None, 3)),
+    ],
+)
+def test_a_death_costs_the_pipeline_in_hand_alone(
+    event: dict[str, Any], status: str, code: str, told: tuple[str | None, int | None], width: int
+) -> None:
+    outcomes = run(mock(killer(**event)), MIXED, width)
+    assert [one.answer.status for one in outcomes] == ["ok", "ok", status, "ok", "ok"]
+    failure = outcomes[2].answer.failure
+    assert failure is not None
+    assert (failure.phase, failure.code) == ("compile", code)
+    assert (failure.signal, failure.exit_code) == told
+    assert failure.stderr_tail == "ACO ERROR\n"
+
+
+def test_a_hang_ends_at_the_limit_and_is_told_from_a_crash() -> None:
+    began = time.monotonic()
+    outcomes = run(mock(killer(hang=True)), [job(), job("bad.spv", timeout_s=0.5), job()])
+    assert [one.answer.status for one in outcomes] == ["ok", "timeout", "ok"]
+    failure = outcomes[1].answer.failure
+    assert failure is not None
+    assert (failure.phase, failure.code, failure.limit_s) == ("compile", "driver/timeout", 0.5)
+    assert time.monotonic() - began < 20
+
+
+def test_a_query_that_kills_is_told_from_a_compile_that_kills() -> None:
+    rule = {"path": "bad*", "query": {"crash": "SIGSEGV"}}
+    failure = run(mock(rule), [job("bad.spv")])[0].answer.failure
+    assert failure is not None
+    assert failure.phase == "query"
+
+
+def test_what_a_driver_prints_does_not_enter_the_protocol() -> None:
+    noise = "noise\n" * 50_000  # more than a pipe holds
+    outcomes = run(mock(killer(stdout=noise, stderr=noise)), MIXED)
+    assert [one.answer.status for one in outcomes] == ["ok"] * 5
+
+
+def test_an_error_result_is_the_drivers_word_and_the_child_lives_on() -> None:
+    outcomes = run(mock(killer(result="VK_ERROR_UNKNOWN")), MIXED)
+    assert [one.answer.status for one in outcomes] == ["ok", "ok", "failed", "ok", "ok"]
+    failure = outcomes[2].answer.failure
+    assert failure is not None
+    assert (failure.code, failure.vk_result) == ("driver/error", "VK_ERROR_UNKNOWN")
+
+
+def test_a_job_may_be_larger_than_any_pipe() -> None:
+    nops = (1 << 16).to_bytes(4, "little") * 500_000  # OpNop, two megabytes of it before the first instruction
+    large = SAMPLE[:20] + nops + SAMPLE[20:]
+    outcomes = run(mock(), [job(data=large), job(data=large), job()])
+    assert [one.answer.status for one in outcomes[2:]] == ["ok"]
+    assert all(one.answer.status in ("ok", "invalid") for one in outcomes)
+
+
+def test_a_child_killed_from_outside_says_nothing_of_its_job() -> None:
+    """The kill falls into a compile that takes a second; the job is done again by another child."""
+    slow = {"path": "slow*", "create": {"sleep_s": 1.0}}
+    jobs = [job("slow.spv"), job()]
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(slow))]
+        pool.wait(0)
+        child = lane.children[0]
+        killed = False
+
+        def load(task: int) -> Job | Answer:
+            return jobs[task]
+
+        # The second job is handed over while the first is being compiled: a timer kills in the middle of it.
+        def kill(*_: object) -> None:
+            nonlocal killed
+            killed = True
+            os.kill(child._process.pid, signal.SIGKILL)
+
+        before = signal.signal(signal.SIGALRM, kill)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            outcomes = sorted(pool.run(2, load), key=lambda one: one.task)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    assert killed
+    assert [one.answer.status for one in outcomes] == ["ok", "ok"]
+    assert outcomes[0].attempts == 2
+
+
+def test_a_device_that_can_not_be_opened_is_one_clear_line() -> None:
+    with Pool() as pool, pytest.raises(NoTarget, match="no such GPU here"):
+        pool.wait(pool.add(mock(missing="no such GPU here")))
+
+
+@pytest.mark.parametrize(
+    ("event", "told"),
+    [
+        ({"crash": "SIGABRT", "stderr": "radv: Unknown family: x\n"}, r"SIGABRT\): radv: Unknown family: x"),
+        ({"exit": 7}, "exit status 7"),
+    ],
+)
+def test_a_driver_that_dies_while_it_opens_says_its_last_word(event: dict[str, Any], told: str) -> None:
+    with Pool() as pool, pytest.raises(NoTarget, match=told):
+        pool.wait(pool.add(mock(open=event)))
+
+
+def test_a_driver_that_hangs_while_it_opens_is_given_up() -> None:
+    with Pool() as pool, pytest.raises(NoTarget, match=r"no device within 0\.5 s"):
+        pool.wait(pool.add(mock(open={"hang": True}), timeout_s=0.5))
+
+
+def test_several_targets_share_one_pool() -> None:
+    jobs = [job(), job("bad.spv"), job()]
+    with Pool() as pool:
+        for launch in (mock(), mock(killer(crash="SIGSEGV"))):
+            pool.wait(pool.add(launch))
+        outcomes = list(pool.run(3, lambda task: jobs[task]))
+    told = {(one.lane, one.task): one.answer.status for one in outcomes}
+    assert told == {(0, 0): "ok", (0, 1): "ok", (0, 2): "ok", (1, 0): "ok", (1, 1): "crashed", (1, 2): "ok"}
+
+
+def test_no_child_outlives_the_pool() -> None:
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(killer(hang=True)))]
+        pool.wait(0)
+        process = lane.children[0]._process
+        lane.children[0].hand(0, job("bad.spv"))
+    assert process.returncode is not None
+
+
+def test_a_child_leaves_when_its_input_ends_in_the_middle_of_a_compile() -> None:
+    """What happens when the parent is killed: nobody closes the child, its input merely ends."""
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(killer(hang=True)))]
+        pool.wait(0)
+        child = lane.children[0]
+        child.hand(0, job("bad.spv"))
+        while child.phase != "compile":
+            child.read()
+            time.sleep(0.01)
+        child.stdin.close()
+        assert child._process.wait(timeout=10) == 0
