@@ -106,7 +106,7 @@ def test_content_is_the_words_and_the_variant_not_the_name(tmp_path: Path) -> No
 def test_each_combination_of_values_is_a_pipeline_of_its_own() -> None:
     request = Request((str(SAMPLES / "tuned.comp.spv"),), targets=("mock",))
     plain = Report.collect(engine.run(request)).pipelines[0]
-    assert (plain.variant, plain.workgroup) == ({}, (64, 1, 1))  # local_size_x_id = 0, 64 by default
+    assert (plain.variant, plain.workgroup) == ({}, (1, 1, 1))  # GLSL: 1 where only the id is given
     report = Report.collect(engine.run(replace(request, spec=(parse("0=32,128"),))))
     assert [one.id for one in report.pipelines] == ["tuned[0=32]", "tuned[0=128]"]
     assert [one.workgroup for one in report.pipelines] == [(32, 1, 1), (128, 1, 1)]
