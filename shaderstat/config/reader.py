@@ -7,6 +7,8 @@ until somebody asks for one. Safe loading only: tags make no objects.
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,10 @@ from shaderstat.errors import ShaderstatError
 # What a file may hold, aliases counted each time that they are used: a few lines of them can stand for billions.
 MAX_BYTES = 16 << 20
 MAX_NODES = 1_000_000
+
+
+# What YAML 1.1 takes for text: a float without a point in it, and these words without one before them.
+_NUMBER = re.compile(r"[-+]?\d+[eE][-+]?\d+|nan|[-+]?inf")
 
 
 class Node:
@@ -121,8 +127,10 @@ class Node:
     def number(self) -> float:
         """A number, a fraction among them."""
         value = self.scalar()
-        if isinstance(value, str) and value.lower() in ("nan", "inf", "-inf"):
+        if isinstance(value, str) and _NUMBER.fullmatch(value):
             return float(value)
+        if isinstance(value, float) and math.isnan(value):
+            return math.nan  # PyYAML's own has its sign bit set
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.error(f"a number is wanted here, and this is {_kind(value)}")
         try:
@@ -174,17 +182,20 @@ def read(path: str) -> Node | None:
     try:
         node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
-        raise _syntax_error(path, error) from None
+        raise _syntax_error(path, text, error) from None
     except RecursionError:
         raise ShaderstatError(f"{path}: nested too deep") from None
-    return None if node is None else Node(node, _File(path))
+    if node is None or node.tag == "tag:yaml.org,2002:null":
+        return None
+    return Node(node, _File(path))
 
 
-def _syntax_error(path: str, error: yaml.YAMLError) -> ShaderstatError:
+def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> ShaderstatError:
     mark = getattr(error, "problem_mark", None)
-    where = f"{path}:{mark.line + 1}" if mark is not None else path
+    # What is missing at the end is missing on the last line, not on the one behind it.
+    where = f"{path}:{min(mark.line + 1, len(text.splitlines()) or 1)}" if mark is not None else path
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error).splitlines()[0]
-    alias = "alias" in problem or "anchor" in problem
+    alias = "alias" in f"{getattr(error, 'context', '')} {problem}"
     return ShaderstatError(f"{where}: is not YAML: {problem}", hint='put a glob in quotes: "*.spv"' if alias else None)
 
 
