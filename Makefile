@@ -7,7 +7,7 @@ TEST := .venv-test
 PIP := pip install --quiet --disable-pip-version-check -c constraints.txt
 SOURCES := $(shell find shaderstat -type f -not -name '*.pyc') pyproject.toml README.md
 
-.PHONY: demo test lint samples clean
+.PHONY: demo test lint bench samples clean
 
 # The built package, as a user installs it.
 demo: $(DEMO)/installed
@@ -24,6 +24,10 @@ lint: $(TEST)/installed
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/ruff format --check .
 	$(TEST)/bin/mypy
+
+bench: $(TEST)/installed
+	$(TEST)/bin/python benchmarks/startup.py
+	$(TEST)/bin/python benchmarks/overhead.py
 
 samples:
 	sample_spirv/build.sh
