@@ -70,6 +70,8 @@ class Annotator:
     def __init__(self, driver: Driver, device: Device | None = None) -> None:
         self._driver = driver
         self._dictionary = dictionary.load(driver, device)
+        self._entries: dict[str, Entry] = {}
+        self._shapes: set[tuple[tuple[str, int], ...]] = set()
         self._table = StatisticTable()
         self._grew = False
 
@@ -112,10 +114,19 @@ class Annotator:
             )
         return tuple(found)
 
+    def _entry(self, name: str) -> Entry:
+        entry = self._entries.get(name)
+        if entry is None:
+            entry = self._entries[name] = self._dictionary.lookup(name)
+        return entry
+
     def _executable(self, index: int, answer: ExecutableAnswer) -> Executable:
-        entries = [self._dictionary.lookup(each.name) for each in answer.statistics]
-        if self._table.add(_info(each, entry) for each, entry in zip(answer.statistics, entries, strict=True)):
-            self._grew = True
+        entries = [self._entry(each.name) for each in answer.statistics]
+        shape = tuple((each.name, each.format) for each in answer.statistics)
+        if shape not in self._shapes:  # nearly all executables of a run have one of a few sets of statistics
+            self._shapes.add(shape)
+            infos = [_info(each, entry) for each, entry in zip(answer.statistics, entries, strict=True)]
+            self._grew = self._table.add(infos) or self._grew
         return Executable(
             index=index,
             name=answer.name,

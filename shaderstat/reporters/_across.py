@@ -181,7 +181,7 @@ def _cell(pairs: Pairs) -> str:
     info = pairs[0][1]
     if info.key in ("spills", "fills"):
         return value
-    unit = _UNITS.get(info.unit or "", info.unit or "")
+    unit = "" if info.unit == info.key else _UNITS.get(info.unit or "", info.unit or "")
     if not unit and info.key in ("registers", "registers_scalar", "registers_half"):
         unit = info.label or ""
     return printable(f"{value} {unit}".rstrip())

@@ -32,9 +32,12 @@ class _Row:
     statistics: dict[tuple[str, str, int], Statistic]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Column:
-    """One statistic, ready to be written: `cells` beside the rows. `equal` where all of them say the same."""
+    """One statistic, ready to be written: `cells`, `numbers`, `notes` and `spills` beside the rows.
+
+    `equal` where all cells say the same.
+    """
 
     info: StatisticInfo
     heading: str
@@ -42,14 +45,8 @@ class _Column:
     numbers: tuple[int | float | None, ...]
     notes: tuple[str | None, ...]
     spills: tuple[bool, ...]
-
-    @property
-    def width(self) -> int:
-        return max(map(width, (self.heading, *self.cells)))
-
-    @property
-    def equal(self) -> bool:
-        return len(self.cells) > 1 and len(set(self.cells)) == 1
+    width: int
+    equal: bool
 
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
@@ -214,11 +211,14 @@ def _legend(columns: Sequence[_Column], pen: Pen, options: Options) -> None:
 
 def _column(key: tuple[str, str, int], info: StatisticInfo, rows: Sequence[_Row]) -> _Column:
     found = [row.statistics.get(key) for row in rows]
+    heading, cells = short(info), tuple(cell(each, info) for each in found)
     return _Column(
         info=info,
-        heading=short(info),
-        cells=tuple(cell(each, info) for each in found),
+        heading=heading,
+        cells=cells,
         numbers=tuple(each.value if each is not None else None for each in found),
         notes=tuple(each.note if each is not None else None for each in found),
         spills=tuple(each is not None and is_spill(each, info) for each in found),
+        width=max(map(width, (heading, *cells))),
+        equal=len(cells) > 1 and len(set(cells)) == 1,
     )

@@ -111,6 +111,8 @@ class Selector:
         kept = [place for place, executable in enumerate(result.executables) if self._wants_executable(executable)]
         if not kept:
             return None
+        if len(kept) == len(result.executables):
+            return event
         return ResultEvent(
             replace(result, executables=tuple(result.executables[place] for place in kept)),
             tuple(event.data[place] for place in kept) if event.data else (),
@@ -133,6 +135,8 @@ class Selector:
 
     def narrow(self, event: ResultEvent) -> ResultEvent:
         """The result with the selected statistics and representations: after `order`, which may look at others."""
+        if not (self._globs or self._representations or self._selection.sort):
+            return event
         infos = self._infos.get(event.result.target, {})
         data = event.data or tuple(() for _ in event.result.executables)
         parts = [self._part(*pair, infos) for pair in zip(event.result.executables, data, strict=True)]
