@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Literal, TypeAlias
 
@@ -25,25 +25,23 @@ _TENSOR = 4163
 _COMBINED = frozenset(("SAMPLER", "SAMPLED_IMAGE", "COMBINED_IMAGE_SAMPLER"))
 
 
-def bindings(variables: Iterable[Variable], struct_name: dict[int, str]) -> tuple[Binding, ...]:
-    """The bindings of those of `variables` that are descriptors, by set and binding; variables of one place are one.
+def merge(found: Iterable[Binding]) -> tuple[Binding, ...]:
+    """Bindings by set and number, those of one place made one."""
+    places: dict[tuple[int, int], Binding] = {}
+    for binding in found:
+        place = binding.set, binding.binding
+        places[place] = _merged(places[place], binding) if place in places else binding
+    return tuple(places[place] for place in sorted(places))
+
+
+def binding(variable: Variable, name_of: Callable[[int], str]) -> Binding | None:
+    """The binding of a variable; None for one that is no descriptor.
 
     Args:
-        struct_name: names of struct types by id, for blocks whose variable has none.
+        name_of: the name of an id, for blocks whose variable has none.
     """
-    found: dict[tuple[int, int], Binding] = {}
-    for variable in variables:
-        if variable.storage not in RESOURCES or variable.builtin is not None:  # built-ins: descriptor heaps
-            continue
-        binding = _binding(variable, struct_name)
-        if binding is None:
-            continue
-        place = binding.set, binding.binding
-        found[place] = _merged(found[place], binding) if place in found else binding
-    return tuple(found[place] for place in sorted(found))
-
-
-def _binding(variable: Variable, struct_name: dict[int, str]) -> Binding | None:
+    if variable.storage not in RESOURCES or variable.builtin is not None:  # built-ins: descriptor heaps
+        return None
     type, count = unarrayed(variable.type)
     decorations = variable.decorations
     kind = descriptor_type(type, variable)
@@ -55,7 +53,7 @@ def _binding(variable: Variable, struct_name: dict[int, str]) -> Binding | None:
         binding=decorations.get(_BINDING, (0,))[0],
         type=kind,
         count=count,
-        name=variable.name or struct_name.get(type.id, ""),
+        name=variable.name or name_of(type.id),
         readonly=_NON_WRITABLE in decorations
         or (bool(type.members) and all(_NON_WRITABLE in member.decorations for member in type.members)),
         input_attachment_index=index[0] if index and kind == "INPUT_ATTACHMENT" else None,
@@ -104,6 +102,13 @@ def descriptor_type(type: Type, variable: Variable) -> str | None:
 
 def _merged(first: Binding, second: Binding) -> Binding:
     """Two variables at one binding: aliases of one descriptor."""
+    if (first.type, first.count, first.readonly, first.multisampled) == (
+        second.type,
+        second.count,
+        second.readonly,
+        second.multisampled,
+    ) and (first.name or not second.name):
+        return first
     types = set(first.alternatives or (first.type,)) | set(second.alternatives or (second.type,))
     kind = first.type
     alternatives: tuple[str, ...] = ()

@@ -7,14 +7,16 @@ too much is good, one that declares too little crashes drivers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from shaderstat.errors import InvalidSpirv, Unsupported
-from shaderstat.spirv.bindings import RESOURCES, UNIFORM_CONSTANT, bindings, push_constants
+from shaderstat.spirv.bindings import RESOURCES, UNIFORM_CONSTANT, binding, merge, push_constants
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import (
     EXECUTION_MODELS,
     Binding,
     EntryPoint,
+    PushConstants,
     Reflection,
     SpecConstant,
     Type,
@@ -26,8 +28,8 @@ from shaderstat.spirv.parse import Entry, Module, invalid, parse
 from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import HEADER_WORDS, Words, text_round_trip_hint
 
-# Entry points times variables that they use; beyond it a module was made to keep us busy.
-MAX_USES = 2_000_000
+# What entry points use, list and say, in all; beyond it a module was made to keep us busy.
+MAX_FACTS = 200_000
 
 _CAPABILITY_LINKAGE, _CAPABILITY_KERNEL, _MODEL_KERNEL = 5, 6, 6
 _CAPABILITY_TILE_SHADING = 4495
@@ -102,6 +104,18 @@ def _reflect(words: Words, specialization: Mapping[int, Scalar], only: tuple[str
     )
 
 
+@dataclass(slots=True)
+class _Resources:
+    """What follows from a set of variables in use; `opengl` says by which of them the module is OpenGL's."""
+
+    bindings: tuple[Binding, ...]
+    push_constants: PushConstants | None
+    shared_bytes: int
+    attachments: tuple[int, ...]
+    payloads: tuple[Variable, ...]
+    opengl: str | None
+
+
 class _Reflector:
     """What the entry points of one module share."""
 
@@ -115,7 +129,9 @@ class _Reflector:
         self.order = list(self.module.variables)
         self.position = {id: position for position, id in enumerate(self.order)}
         self.reached: dict[int, int] = {}
-        self.budget = MAX_USES
+        self.resources: dict[int, _Resources] = {}
+        self.binding_of: dict[int, Binding | None] = {}
+        self.facts = 0
 
     def entry(self, entry: Entry) -> EntryPoint:
         module, declarations = self.module, self.declarations
@@ -124,21 +140,21 @@ class _Reflector:
             raise Unsupported(
                 "spirv/execution-model", f"entry point {entry.name!r} has execution model {entry.model}, not known here"
             )
-        used = self._used(entry)
+        resources = self._resources(entry)
         listed = [declarations.variable(id) for id in entry.interface if id in module.variables]
         modes = self._modes(entry)
-        self._refuse_opengl(entry, used, listed, modes)
+        self._count(sum(map(_weight, listed)) + len(modes), entry)
+        _refuse_opengl(resources.opengl or _opengl_interface(listed, modes))
         inputs = interface(stage, INPUT, (each for each in listed if each.storage == INPUT))
         outputs = interface(stage, OUTPUT, (each for each in listed if each.storage == OUTPUT))
-        names = _NamesOf(module)
-        found = bindings(used, names)
-        payloads = {each.id: each for each in (*listed, *used) if each.storage in _PAYLOADS}
+        self._count(len(inputs.located) + len(outputs.located), entry)
+        payloads = {each.id: each for each in (*listed, *resources.payloads) if each.storage in _PAYLOADS}
         vertices = modes.get(_OUTPUT_VERTICES)
         return EntryPoint(
             name=entry.name,
             stage=stage,
-            bindings=found,
-            push_constants=push_constants(used, self.sizes),
+            bindings=resources.bindings,
+            push_constants=resources.push_constants,
             spec_constants=self.spec_constants,
             inputs=inputs.located,
             outputs=outputs.located,
@@ -148,34 +164,54 @@ class _Reflector:
             output_variables=outputs.variables,
             local_size=self._local_size(entry, modes) if stage in _HAS_WORKGROUPS else None,
             modes=modes,
-            shared_bytes=self._shared_bytes(used),
+            shared_bytes=resources.shared_bytes,
             patch_control_points=vertices[0] if vertices and stage == "tessellation_control" else None,
             topology=next((word for mode, word in _TOPOLOGIES.get(stage, {}).items() if mode in modes), None),
             writes_depth=_FRAG_DEPTH in outputs.builtins,
             dual_source=stage == "fragment" and any(each.index == 1 for each in outputs.located),
-            input_attachment_indices=_attachments(found),
+            input_attachment_indices=resources.attachments,
             payloads=tuple(payloads[id] for id in sorted(payloads)),
         )
 
-    def _used(self, entry: Entry) -> list[Variable]:
-        """Module-scope variables that the functions which `entry` reaches refer to, in the module's order."""
+    def _resources(self, entry: Entry) -> _Resources:
+        """What the functions that `entry` reaches refer to; entry points that use the same variables share it."""
         mask = self._reach(entry)
-        self.budget -= mask.bit_count()
-        if self.budget < 0:
-            raise invalid("limit/entry-points", f"entry points that use more than {MAX_USES} variables", entry.index)
-        used = []
-        while mask:
-            lowest = mask & -mask
-            used.append(self.declarations.variable(self.order[lowest.bit_length() - 1]))
-            mask ^= lowest
-        return used
+        found = self.resources.get(mask)
+        if found is None:
+            bits = reversed(f"{mask:b}")
+            used = [self.declarations.variable(id) for id, bit in zip(self.order, bits, strict=False) if bit == "1"]
+            self._count(sum(map(_weight, used)), entry)
+            merged = self._bindings(used)
+            found = self.resources[mask] = _Resources(
+                bindings=merged,
+                push_constants=push_constants(used, self.sizes),
+                shared_bytes=self._shared_bytes(used),
+                attachments=_attachments(merged),
+                payloads=tuple(each for each in used if each.storage in _PAYLOADS),
+                opengl=_opengl_uniform(used),
+            )
+        return found
+
+    def _bindings(self, variables: Iterable[Variable]) -> tuple[Binding, ...]:
+        known, found = self.binding_of, []
+        for variable in variables:
+            if variable.id not in known:
+                known[variable.id] = binding(variable, self.module.name)
+            found.append(known[variable.id])
+        return merge(each for each in found if each is not None)
+
+    def _count(self, facts: int, entry: Entry) -> None:
+        self.facts += facts
+        if self.facts > MAX_FACTS:
+            raise invalid("limit/entry-points", f"entry points with more than {MAX_FACTS} facts to tell", entry.index)
 
     def unused(self, entry: Entry) -> tuple[Binding, ...]:
         """Bindings that are declared, and decorated in full, but not used by `entry`, the module's only one."""
         mask = self._reach(entry)
-        rest = (id for position, id in enumerate(self.order) if not mask >> position & 1)
-        declared = [self.declarations.variable(id) for id in rest if _is_bound(self.module.decorations.get(id, {}))]
-        return bindings(declared, _NamesOf(self.module))
+        bits = reversed(f"{mask:0{len(self.order)}b}")
+        declared = (self.declarations.variable(id) for id, bit in zip(self.order, bits, strict=False) if bit == "0")
+        bound = (each for each in declared if _SET in each.decorations and _BINDING in each.decorations)
+        return self._bindings(bound)
 
     def _reach(self, entry: Entry) -> int:
         """Bits of the variables that `entry`'s function and those that it calls, near or far, refer to."""
@@ -242,43 +278,42 @@ class _Reflector:
                 packed += size
         return packed + overlaid
 
-    def _refuse_opengl(
-        self, entry: Entry, used: Iterable[Variable], listed: Iterable[Variable], modes: Mapping[int, tuple[int, ...]]
-    ) -> None:
-        """What only OpenGL has (GL_ARB_gl_spirv): Vulkan's drivers crash on it."""
-        sign = None
-        if _ORIGIN_LOWER_LEFT in modes:
-            sign = "its origin is the lower left"
-        for variable in listed:
-            if variable.builtin == _VERTEX_ID:
-                sign = "it reads VertexId (Vulkan has VertexIndex)"
-        for variable in used:
-            if variable.storage == _ATOMIC_COUNTER:
-                sign = f"{variable.name or 'a variable'} is an atomic counter"
-            elif variable.storage in RESOURCES and _SET not in variable.decorations:
-                plain = variable.storage == UNIFORM_CONSTANT and _is_data(variable.type)
-                if plain or (_LOCATION in variable.decorations and _BINDING not in variable.decorations):
-                    sign = f"{variable.name or 'a uniform'} is a uniform outside a block, without a descriptor set"
-        if sign:
-            raise Unsupported(
-                "spirv/opengl",
-                f"is OpenGL SPIR-V, not for Vulkan: {sign}",
-                hint="compile it for Vulkan: glslangValidator -V, not -G",
-            )
+
+# What only OpenGL has (GL_ARB_gl_spirv), and Vulkan's drivers crash on.
 
 
-class _NamesOf(dict[int, str]):
-    """Names of types, looked up when asked for."""
+def _opengl_uniform(used: Iterable[Variable]) -> str | None:
+    for variable in used:
+        if variable.storage == _ATOMIC_COUNTER:
+            return f"{variable.name or 'a variable'} is an atomic counter"
+        if variable.storage in RESOURCES and _SET not in variable.decorations:
+            plain = variable.storage == UNIFORM_CONSTANT and _is_data(variable.type)
+            if plain or (_LOCATION in variable.decorations and _BINDING not in variable.decorations):
+                return f"{variable.name or 'a uniform'} is a uniform outside a block, without a descriptor set"
+    return None
 
-    def __init__(self, module: Module) -> None:
-        self._module = module
 
-    def __missing__(self, id: int) -> str:
-        return self._module.name(id)
+def _opengl_interface(listed: Iterable[Variable], modes: Mapping[int, tuple[int, ...]]) -> str | None:
+    if _ORIGIN_LOWER_LEFT in modes:
+        return "its origin is the lower left"
+    if any(variable.builtin == _VERTEX_ID for variable in listed):
+        return "it reads VertexId (Vulkan has VertexIndex)"
+    return None
 
 
-def _is_bound(decorations: Mapping[int, tuple[int, ...]]) -> bool:
-    return _SET in decorations and _BINDING in decorations
+def _refuse_opengl(sign: str | None) -> None:
+    if sign:
+        raise Unsupported(
+            "spirv/opengl",
+            f"is OpenGL SPIR-V, not for Vulkan: {sign}",
+            hint="compile it for Vulkan: glslangValidator -V, not -G",
+        )
+
+
+def _weight(variable: Variable) -> int:
+    """About what a look at a variable costs: a block's members are looked at as well."""
+    type = variable.type.element or variable.type
+    return 1 + max(len(type.members), len(type.element.members if type.element else ())) // 16
 
 
 def _is_data(type: Type) -> bool:
@@ -290,10 +325,10 @@ def _is_data(type: Type) -> bool:
 def _attachments(found: Iterable[Binding]) -> tuple[int, ...]:
     """The input attachments that are read: an array of them takes consecutive indices."""
     indices: set[int] = set()
-    for binding in found:
-        if binding.input_attachment_index is not None:
-            count = 1 if binding.count == "runtime" else binding.count
-            first = binding.input_attachment_index
+    for each in found:
+        first = each.input_attachment_index
+        if first is not None:
+            count = 1 if each.count == "runtime" else each.count
             indices.update(range(first, first + min(count, _MAX_ATTACHMENTS)))
     return tuple(sorted(indices))
 

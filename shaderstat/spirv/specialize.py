@@ -23,8 +23,8 @@ Value: TypeAlias = "int | float | bool | tuple[Value, ...] | Null | None"
 Scalar: TypeAlias = "int | float | bool"
 
 NULL = Null()
-# Longer composites are not copied by OpCompositeInsert, so that a chain of them costs no more than its words.
-MAX_INSERT = 64
+# Longer vectors and composites are not worked on, so that a chain of operations costs no more than its words.
+MAX_LENGTH = 64
 _FLOAT_FORMATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
@@ -162,7 +162,9 @@ def operate(opcode: int, type: Type, values: Sequence[Value], types: Sequence[Ty
     if type.kind != "vector":
         return _scalar(opcode, type, values, types)
     element = type.element
-    if element is None or not all(isinstance(value, tuple) and len(value) == type.length for value in values):
+    if element is None or type.length > MAX_LENGTH:
+        return None
+    if not all(isinstance(value, tuple) and len(value) == type.length for value in values):
         return None
     parts = [each.element or each for each in types]
     return tuple(_scalar(opcode, element, lane, parts) for lane in zip(*values, strict=True))
@@ -226,7 +228,7 @@ def _insert(composite: Value, part: Value, path: Sequence[int]) -> Value:
     """OpCompositeInsert."""
     outer: list[tuple[tuple[Value, ...], int]] = []
     for position in path:
-        if not isinstance(composite, tuple) or len(composite) > MAX_INSERT or position >= len(composite):
+        if not isinstance(composite, tuple) or len(composite) > MAX_LENGTH or position >= len(composite):
             return None
         outer.append((composite, position))
         composite = composite[position]
@@ -237,9 +239,8 @@ def _insert(composite: Value, part: Value, path: Sequence[int]) -> Value:
 
 def _shuffle(values: Sequence[Value], literals: Sequence[int]) -> Value:
     """OpVectorShuffle: 0xFFFFFFFF selects nothing in particular."""
-    lanes: list[Value] = []
-    for value in values:
-        if not isinstance(value, tuple):
-            return None
-        lanes += value
-    return tuple(lanes[each] if each < len(lanes) else None for each in literals)
+    first, second = values if len(values) == 2 else (None, None)
+    if not isinstance(first, tuple) or not isinstance(second, tuple):
+        return None
+    split, end = len(first), len(first) + len(second)
+    return tuple(first[each] if each < split else second[each - split] if each < end else None for each in literals)
