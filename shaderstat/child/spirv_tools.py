@@ -12,13 +12,12 @@ Validation is advice that keeps broken modules from drivers, most of which die o
 
 from __future__ import annotations
 
+# Every child imports this: no pathlib, no shutil, no importlib.metadata, which take longer than a small shader.
 import os
-import shutil
 import struct
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal, Protocol
 
 from shaderstat.errors import InvalidSpirv
@@ -130,21 +129,15 @@ class SpirvTools:
             programs: as PATH; the environment's unless given.
         """
         if path is not None:
-            return cls._at(Path(path))
-        # Not by importlib.metadata: that reads every package's folder, and this runs in every child.
-        prefixes = [Path(folder, "cmeel.prefix") for folder in (sys.path if search is None else search) if folder]
-        for prefix in prefixes:
-            for library in sorted(prefix.glob("lib*/libSPIRV-Tools-shared*")):
-                if found := _library(library):
-                    return cls(found)
-        folders = [str(prefix / "bin") for prefix in prefixes]
+            tool = _programs([path]) if os.path.isdir(path) else _library(path)
+            return cls(tool, f"{path}: no SPIRV-Tools, neither its library nor a folder of its programs")
+        prefixes = [os.path.join(folder, "cmeel.prefix") for folder in (sys.path if search is None else search)]
+        for library in _libraries(prefixes):
+            if tool := _library(library):
+                return cls(tool)
+        folders = [os.path.join(prefix, "bin") for prefix in prefixes]
         folders += (os.environ.get("PATH", "") if programs is None else programs).split(os.pathsep)
         return cls(_programs(folders))
-
-    @classmethod
-    def _at(cls, path: Path) -> SpirvTools:
-        tool = _programs([str(path)]) if path.is_dir() else _library(path)
-        return cls(tool, f"{path}: no SPIRV-Tools, neither its library nor a folder of its programs")
 
     def validate(self, words: bytes, environment: str, options: Options | None = None) -> Verdict:
         """Validate a module, given in this machine's byte order.
@@ -212,11 +205,26 @@ def choose_environment(wanted: str, version: tuple[int, int], known: Sequence[st
     return chosen
 
 
-def _library(path: Path) -> Tool | None:
+def _libraries(prefixes: Iterable[str]) -> Iterator[str]:
+    """``lib*/libSPIRV-Tools-shared*`` of each prefix."""
+    for prefix in prefixes:
+        for folder in _names(prefix, "lib"):
+            for name in _names(os.path.join(prefix, folder), "libSPIRV-Tools-shared"):
+                yield os.path.join(prefix, folder, name)
+
+
+def _names(folder: str, start: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(folder) if name.startswith(start))
+    except OSError:
+        return []
+
+
+def _library(path: str) -> Tool | None:
     from shaderstat.child.spirv_tools_library import Library
 
     try:
-        return Library(str(path))
+        return Library(path)
     except (OSError, AttributeError):  # of another machine, another C library, or no SPIRV-Tools
         return None
 
@@ -237,17 +245,17 @@ def _programs(folders: Sequence[str]) -> Tool | None:
 
 def _program(name: str, folders: Sequence[str]) -> str | None:
     """Scripts come last: a package's console script starts Python first, 70 ms each time."""
-    scripts = []
-    for folder in folders:
-        if folder and (found := shutil.which(name, path=folder)):
-            try:
-                with open(found, "rb") as file:
-                    if file.read(2) != b"#!":
-                        return found
-            except OSError:
-                continue
-            scripts.append(found)
-    return scripts[0] if scripts else None
+    found = [os.path.join(folder, name) for folder in folders if folder]
+    found = [path for path in found if os.path.isfile(path) and os.access(path, os.X_OK)]
+    return next((path for path in found if not _is_script(path)), found[0] if found else None)
+
+
+def _is_script(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return True
 
 
 def _version_of(words: bytes) -> tuple[int, int]:

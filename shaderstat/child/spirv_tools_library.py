@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 from shaderstat.child.spirv_tools import ENVIRONMENTS, VALID, Options, Refusal, ToolFailed
@@ -58,7 +59,7 @@ class Library:
         self._spv = _declare(ctypes.CDLL(path))
         # "v2025.5", or a longer line where that is empty.
         self.version = (self._spv.spvSoftwareVersionString() or b"unknown").decode("utf-8", "replace")
-        self.environments = [name for name in ENVIRONMENTS if self._number(name) is not None]
+        self.environments: Sequence[str] = [name for name in ENVIRONMENTS if self._number(name) is not None]
         self._contexts: dict[str, int] = {}
         self._options: dict[Options, int] = {}
         self._extensions: dict[str, bool] = {}
