@@ -34,15 +34,6 @@ RUNTIME = "runtime"
 
 
 @dataclass(frozen=True, slots=True)
-class ScannedVariable:
-    """An Input or Output variable as the annotations alone tell it: enough to pair stages."""
-
-    location: int
-    component: int
-    storage: Literal["input", "output"]
-
-
-@dataclass(frozen=True, slots=True)
 class ScannedEntry:
     """An entry point found by the scan. `stage` is a word of `EXECUTION_MODELS`, or ``kernel`` or ``model N``."""
 

@@ -79,6 +79,35 @@ def test_other_storage_classes_are_no_descriptors(variable: str) -> None:
     assert entry(variable).bindings == ()
 
 
+def test_images_that_qualcomms_extension_decorates() -> None:
+    """VK_QCOM_image_processing: such images have descriptor types of their own."""
+    found = entry(
+        "a UniformConstant %texture 0 0; b UniformConstant %texture 0 1",
+        "OpDecorate %a WeightTextureQCOM\nOpDecorate %b BlockMatchTextureQCOM",
+    ).bindings
+    assert [each.type for each in found] == ["SAMPLE_WEIGHT_IMAGE_QCOM", "BLOCK_MATCH_IMAGE_QCOM"]
+
+
+def test_tensors() -> None:
+    types = "%tensor = OpTypeTensorARM %float %two\n"
+    assert entry("v UniformConstant %tensor 0 0", types=types).bindings[0].type == "TENSOR_ARM"
+
+
+def test_an_open_alias_is_open() -> None:
+    types = "%open = OpTypeRuntimeArray %block\n%three_of_them = OpTypeArray %block %three\n"
+    found = entry("a StorageBuffer %three_of_them 0 0; b StorageBuffer %open 0 0", types=types).bindings
+    assert [each.count for each in found] == ["runtime"]
+
+
+def test_untyped_variables_have_the_type_that_they_name() -> None:
+    data = module(
+        TYPES + "%p = OpTypeUntypedPointerKHR StorageBuffer\n%v = OpUntypedVariableKHR %p StorageBuffer %block",
+        annotations="OpDecorate %v DescriptorSet 0\nOpDecorate %v Binding 3",
+        body="%1 = OpUntypedAccessChainKHR %p %block %v %two",
+    )
+    assert [(each.binding, each.type) for each in reflect(load(data)).entries[0].bindings] == [(3, "STORAGE_BUFFER")]
+
+
 def test_counts_are_the_product_of_all_dimensions() -> None:
     types = """
     %array = OpTypeArray %texture %three
