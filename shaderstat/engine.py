@@ -12,12 +12,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-from shaderstat import inputs, targets
 from shaderstat._version import __version__
-from shaderstat.annotate import Annotator
-from shaderstat.errors import InvalidSpirv, NoTarget, ShaderstatError
-from shaderstat.inputs import Candidate
+from shaderstat.errors import InvalidSpirv, ShaderstatError
 from shaderstat.model import (
     STATUSES,
     Answer,
@@ -26,7 +24,6 @@ from shaderstat.model import (
     Event,
     Job,
     JobModule,
-    Launch,
     Module,
     NoteEvent,
     Pipeline,
@@ -45,8 +42,19 @@ from shaderstat.model import (
 from shaderstat.pipeline.spec import SYNTHESIS_VERSION
 from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
+from shaderstat.targets.opening import Opened, Opening, target_id
 from shaderstat.variants import Variant, variants
-from shaderstat.wire import Hello
+
+if TYPE_CHECKING:  # read while children start
+    from shaderstat.annotate import Annotator
+    from shaderstat.inputs import Candidate
+
+NOT_VALIDATED = Diagnostic(
+    "warning",
+    "spirv/not-validated",
+    "nothing was validated: there is no SPIRV-Tools here",
+    hint="pip install 'shaderstat[spirv]', or apt install spirv-tools",
+)
 
 
 def run(request: Request) -> Iterator[Event]:
@@ -60,8 +68,18 @@ def run(request: Request) -> Iterator[Event]:
         ShaderstatError: nothing can be answered: no such file, no such target, nothing that matches.
         KeyboardInterrupt: after an `EndEvent` with ``complete`` false.
     """
-    candidates = _select(inputs.find(request.paths, stdin=request.stdin), request)
-    yield from _Run(request, candidates, variants(request.spec)).events()
+    scenario = None
+    if request.scenario is not None:
+        from shaderstat.config.scenario import read_scenario
+
+        scenario = read_scenario(request.scenario)
+    chosen = variants(request.spec)
+    with Pool() as pool:
+        opening = Opening(pool, request, scenario)  # children start while the files are read
+        from shaderstat import inputs
+
+        candidates = _select(inputs.find(request.paths, stdin=request.stdin), request)
+        yield from _Run(request, candidates, chosen).events(pool, opening)
 
 
 def _select(candidates: list[Candidate], request: Request) -> list[Candidate]:
@@ -91,30 +109,33 @@ class _Run:
         self.notes: list[Diagnostic] = []
         self.targets: dict[int, Target] = {}
         self.annotators: dict[int, Annotator] = {}
+        self.outcomes: Iterator[Outcome] = iter(())
 
-    def events(self) -> Iterator[Event]:
+    def events(self, pool: Pool, opening: Opening) -> Iterator[Event]:
         """The run's events, in order."""
         started = datetime.now(timezone.utc).isoformat(timespec="seconds")
         head = Run(started, self.request.arguments, complete=False)
-        complete = False
-        with Pool() as pool:
-            notes = list(self._open(pool)) if self.work else []
-            early = sum(one.verdict is not None for one in self.candidates)
-            yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.work) + early)
-            for note in notes:
+        opened, notes = opening.wait() if self.work else ([], [])
+        if opened and self.request.validate and all(one.hello.validator is None for one in opened):
+            notes.append(NOT_VALIDATED)
+        # The children compile from here on; what is known of statistics is read meanwhile.
+        self.outcomes = pool.run(len(self.work), self._load) if opened else iter(())
+        for one in opened:
+            self._enter(one)
+        early = sum(one.verdict is not None for one in self.candidates)
+        yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.work) + early)
+        for note in notes:
+            yield self._note(note)
+        for target in self.targets.values():
+            yield TargetEvent(target)
+        try:
+            yield from self._results()
+            for note in self._unmatched():
                 yield self._note(note)
-            for target in self.targets.values():
-                yield TargetEvent(target)
-            try:
-                yield from self._results(pool)
-                for note in self._unmatched():
-                    yield self._note(note)
-                complete = True
-            except KeyboardInterrupt:
-                yield self._end(head, complete=False)
-                raise
-        if complete:
-            yield self._end(head, complete=True)
+        except KeyboardInterrupt:
+            yield self._end(head, complete=False)
+            raise
+        yield self._end(head, complete=True)
 
     def _note(self, note: Diagnostic) -> NoteEvent:
         self.notes.append(note)
@@ -124,92 +145,26 @@ class _Run:
         counts = {status: self.counts[status] for status in (*STATUSES, "cached")}
         return EndEvent(replace(head, complete=complete, counts=counts, diagnostics=tuple(self.notes)))
 
-    # ── Targets ───────────────────────────────────────────────────────────────────────────────────────────────────
+    def _enter(self, opened: Opened) -> None:
+        """Take a target into the run."""
+        from shaderstat.annotate import Annotator
 
-    def _open(self, pool: Pool) -> Iterator[Diagnostic]:
-        """Reach the targets; yields remarks about the choice."""
-        request = self.request
-        scenario = None
-        if request.scenario is not None:
-            from shaderstat.config.scenario import read_scenario
-
-            scenario = read_scenario(request.scenario)
-        if request.targets:
-            for name in dict.fromkeys(request.targets):
-                lane, hello = self._first(pool, targets.named(name, request, scenario))
-                self._opened(lane, pool.lanes[lane].launch, hello)
-        else:
-            yield self._choose(pool, targets.automatic(request, scenario))
-        if request.validate and all(pool.lanes[lane].hello.validator is None for lane in self.targets):  # type: ignore[union-attr]
-            yield Diagnostic(
-                "warning",
-                "spirv/not-validated",
-                "nothing was validated: there is no SPIRV-Tools here",
-                hint="pip install 'shaderstat[spirv]', or apt install spirv-tools",
-            )
-
-    def _first(self, pool: Pool, launches: list[Launch]) -> tuple[int, Hello]:
-        """Try launches one after the other; the last one's refusal is the target's."""
-        for launch in launches[:-1]:
-            lane = pool.add(launch, width=self.request.jobs, timeout_s=self.request.timeout_s)
-            try:
-                return lane, pool.wait(lane)
-            except NoTarget:
-                pool.drop(lane)
-        lane = pool.add(launches[-1], width=self.request.jobs, timeout_s=self.request.timeout_s)
-        return lane, pool.wait(lane)
-
-    def _choose(self, pool: Pool, launches: list[Launch]) -> Diagnostic:
-        """Take the first launch that answers. They start side by side: opening a device is mostly waiting."""
-        request = self.request
-        real = [launch for launch in launches if launch.backend != "mock"]
-        lanes = [pool.add(launch, width=request.jobs, timeout_s=request.timeout_s) for launch in real]
-        reasons: list[NoTarget] = []
-        for place, lane in enumerate(lanes):
-            try:
-                hello = pool.wait(lane)
-            except NoTarget as error:
-                pool.drop(lane)
-                reasons.append(error)
-                continue
-            for other in lanes[place + 1 :]:
-                pool.drop(other)
-            target = self._opened(lane, real[place], hello)
-            return Diagnostic("info", "target/chosen", f"target {target.id}")
-        mock = next((launch for launch in launches if launch.backend == "mock"), None)
-        if mock is None:
-            raise reasons[-1]
-        lane, hello = self._first(pool, [mock])
-        self._opened(lane, mock, hello)
-        if not reasons:
-            return Diagnostic("info", "target/chosen", "target mock")
-        return Diagnostic(
-            "warning",
-            "target/mock",
-            f"no GPU compiler can be reached ({reasons[0].message}): these are numbers of the SPIR-V itself",
-            hint="for real ones: apt install mesa-vulkan-drivers libvulkan1",
-        )
-
-    def _opened(self, lane: int, launch: Launch, hello: Hello) -> Target:
-        name = f"host:{hello.device_index}" if launch.id == "host" else launch.id
-        target = Target(
-            id=name,
+        launch, hello = opened.launch, opened.hello
+        self.targets[opened.lane] = Target(
+            id=target_id(opened),
             backend=launch.backend,
             driver=hello.driver,
             device=hello.device,
             source=launch.source,
             environment=recorded(child_environment(launch)) if launch.backend != "mock" else {},
         )
-        self.targets[lane] = target
-        self.annotators[lane] = Annotator(hello.driver)
-        return target
+        self.annotators[opened.lane] = Annotator(hello.driver, hello.device)
 
     # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _results(self, pool: Pool) -> Iterator[Event]:
+    def _results(self) -> Iterator[Event]:
         """Results in input order, whatever order they come in."""
         lanes = list(self.targets)
-        outcomes = pool.run(len(self.work), self._load) if self.work else iter(())
         waiting: dict[tuple[int, int], Outcome] = {}
         tasks = iter(range(len(self.work)))
         for candidate in self.candidates:
@@ -223,7 +178,7 @@ class _Run:
                 pipeline = _pipeline(candidate, variant)
                 for place, lane in enumerate(lanes):
                     while (task, lane) not in waiting:
-                        outcome = next(outcomes)
+                        outcome = next(self.outcomes)
                         waiting[outcome.task, outcome.lane] = outcome
                     outcome = waiting.pop((task, lane))
                     if place == 0:

@@ -40,13 +40,12 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "variants": ({"model", "errors"}, set()),
     "annotate": ({"model", "dictionary", "representations"}, set()),
     "pool": ({"model", "errors", "wire"}, set()),
-    "targets": ({"model", "errors", "pool"}, set()),
+    "targets": ({"model", "errors", "pool", "wire"}, set()),
     "engine": (
         {
             "_version",
             "model",
             "errors",
-            "wire",
             "pipeline",
             "inputs",
             "config",

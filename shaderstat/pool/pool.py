@@ -128,12 +128,14 @@ class Pool:
             load: gives a task's job when its turn has come, or its answer where nothing is to be compiled.
         """
         self._tasks, self._load = tasks, load
-        lanes = [lane for lane in self.lanes if lane.lost is None]
-        left = tasks * len(lanes)
+        self._fill()  # now, not when the first outcome is asked for: the caller may have other things to do
+        return self._outcomes(tasks * sum(lane.lost is None for lane in self.lanes))
+
+    def _outcomes(self, left: int) -> Iterator[Outcome]:
         while left:
-            self._fill()
             if not self._ready:
                 self._pump()
+                self._fill()
             while self._ready:
                 left -= 1
                 yield self._ready.popleft()

@@ -1,0 +1,106 @@
+"""Targets on their way: children start at once, and are waited for when they are needed.
+
+Starting a child is mostly waiting, and a target may have to be tried under several names or be the next best one: all
+that can be tried side by side is, while the caller reads its files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shaderstat.errors import NoTarget
+from shaderstat.model import Diagnostic, Launch, Request
+from shaderstat.pool import Pool
+from shaderstat.targets.catalogue import Scenario, automatic, named
+from shaderstat.wire import Hello
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A target whose device is open: the pool's lane, and how it was reached."""
+
+    lane: int
+    launch: Launch
+    hello: Hello
+
+
+class Opening:
+    """The targets of a request, started.
+
+    Raises:
+        NoTarget: no target is called so.
+        ShaderstatError: a driver manifest can't be read.
+    """
+
+    def __init__(self, pool: Pool, request: Request, scenario: Scenario | None) -> None:
+        self._pool = pool
+        self._request = request
+        self._named = [named(name, request, scenario) for name in dict.fromkeys(request.targets)]
+        self._automatic = [] if self._named else automatic(request, scenario)
+        # The mock comes last of the automatic ones, and only when nothing else answers.
+        first = [launches[0] for launches in self._named]
+        first += [one for one in self._automatic if one.backend != "mock" or len(self._automatic) == 1]
+        self._lanes = {launch.id: self._start(launch) for launch in first}
+
+    def wait(self) -> tuple[list[Opened], list[Diagnostic]]:
+        """Wait for the devices.
+
+        Returns:
+            The targets in the order asked for, and remarks about the choice.
+
+        Raises:
+            NoTarget: one that was asked for can't be had; the reason is one line.
+        """
+        if self._named:
+            return [self._first(launches) for launches in self._named], []
+        opened, remark = self._best()
+        return [opened], [remark]
+
+    def _start(self, launch: Launch) -> int:
+        return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
+
+    def _first(self, launches: list[Launch]) -> Opened:
+        """The first launch of one target that answers; the last one's refusal is the target's."""
+        lane = self._lanes[launches[0].id]
+        for launch, following in zip(launches, [*launches[1:], None], strict=True):
+            try:
+                return Opened(lane, launch, self._pool.wait(lane))
+            except NoTarget:
+                if following is None:
+                    raise
+                self._pool.drop(lane)
+                lane = self._start(following)
+        raise AssertionError("no launches")
+
+    def _best(self) -> tuple[Opened, Diagnostic]:
+        """The first of the automatic targets that answers."""
+        reasons: list[NoTarget] = []
+        for launch in self._automatic:
+            lane = self._lanes[launch.id] if launch.id in self._lanes else self._start(launch)
+            try:
+                opened = Opened(lane, launch, self._pool.wait(lane))
+            except NoTarget as error:
+                self._pool.drop(lane)
+                reasons.append(error)
+                continue
+            for other in self._lanes.values():
+                if other != lane:
+                    self._pool.drop(other)
+            return opened, _chosen(opened, reasons)
+        raise reasons[-1]
+
+
+def target_id(opened: Opened) -> str:
+    """The target's name in a report: ``host`` becomes ``host:0``, the device that was taken."""
+    return f"host:{opened.hello.device_index}" if opened.launch.id == "host" else opened.launch.id
+
+
+def _chosen(opened: Opened, reasons: list[NoTarget]) -> Diagnostic:
+    if opened.launch.backend == "mock" and reasons:
+        return Diagnostic(
+            "warning",
+            "target/mock",
+            f"no GPU compiler can be reached ({reasons[0].message}): these are numbers of the SPIR-V itself",
+            hint="for real ones: apt install mesa-vulkan-drivers libvulkan1",
+        )
+    return Diagnostic("info", "target/chosen", f"target {target_id(opened)}")
