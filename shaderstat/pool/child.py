@@ -29,7 +29,7 @@ BOOT = (
 
 
 def kit_path() -> list[str]:
-    """The folders that a child needs on its path: the kit, `vulkan`, cffi's backend, SPIRV-Tools. Nothing is imported."""
+    """The folders that a child needs on its path: for the kit, `vulkan`, cffi, SPIRV-Tools. Nothing is imported."""
     folders = [os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))]
     for name in ("vulkan", "_cffi_backend", "cmeel"):
         spec = importlib.util.find_spec(name)
