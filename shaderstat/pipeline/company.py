@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from shaderstat.errors import Unsupported
 from shaderstat.pipeline.stages import StageInput, blame, check_stage
-from shaderstat.spirv import partners
+from shaderstat.spirv import mesh_partners, partners, ray_partners
 from shaderstat.spirv.reflect import reflect
 from shaderstat.spirv.words import load
 
@@ -23,16 +22,13 @@ def complete(kind: str, stages: Sequence[StageInput], facts: DeviceFacts) -> lis
     """`stages`, and whatever they lack to make a pipeline.
 
     Raises:
-        Unsupported: ``pipeline/stages``: there is no partner for it; ``vulkan/limit``: the device can't have one.
+        Unsupported: ``pipeline/partner`` where none can be written, ``vulkan/limit`` where the device can't have it.
     """
-    company = {stage.entry.stage: stage for stage in stages}
     if kind == "graphics":
-        added = _complete_graphics(company, facts)
-    elif kind == "ray_tracing" and "raygen" not in company:
-        raise Unsupported("pipeline/stages", "without a ray generation shader there is no ray tracing pipeline")
-    else:
-        added = []
-    return [*stages, *added]
+        return [*stages, *_complete_graphics({stage.entry.stage: stage for stage in stages}, facts)]
+    if kind == "ray_tracing":
+        return [*stages, *_complete_ray_tracing(stages)]
+    return list(stages)
 
 
 def _complete_graphics(company: dict[str, StageInput], facts: DeviceFacts) -> list[StageInput]:
@@ -46,9 +42,13 @@ def _complete_graphics(company: dict[str, StageInput], facts: DeviceFacts) -> li
         company[partner.entry.stage] = partner
         added.append(partner)
 
-    if "mesh" in company or "task" in company:
-        if "mesh" not in company:
-            raise Unsupported("pipeline/stages", "without a mesh shader there is no pipeline for a task shader")
+    if "task" in company and "mesh" not in company:
+        task = company["task"]
+        add(task, mesh_partners.mesh_after(task.entry, task.reflection.capabilities))
+    elif "mesh" in company:
+        mesh = company["mesh"]
+        if "task" not in company and mesh_partners.task_payload(mesh.entry) is not None:
+            add(mesh, mesh_partners.task_before(mesh.entry, mesh.reflection.capabilities))
     else:
         control, evaluation = company.get("tessellation_control"), company.get("tessellation_evaluation")
         if control is None and evaluation is not None:
@@ -67,8 +67,41 @@ def _complete_graphics(company: dict[str, StageInput], facts: DeviceFacts) -> li
             add(first, words)
     if "fragment" not in company:
         last = _first(company, "mesh", "geometry", "tessellation_evaluation", "vertex")
-        add(last, partners.fragment_after(last.entry))
+        add(last, partners.fragment_after(last.entry, last.reflection.capabilities))
     return added
+
+
+def _complete_ray_tracing(stages: Sequence[StageInput]) -> list[StageInput]:
+    """A ray generation shader where there is none; where rays or callables are sent out and nothing in the pipeline
+    answers, shaders that do."""
+    entries = [stage.entry for stage in stages]
+    words = {entry.stage for entry in entries}
+    capabilities = {number for stage in stages for number in stage.reflection.capabilities}
+    found: list[bytes] = []
+    if words.isdisjoint(("miss", "closest_hit", "any_hit", "intersection")):
+        for payload in ray_partners.of_storage(entries, ray_partners.RAY_PAYLOAD):
+            found += [ray_partners.answer_to(stage, payload, capabilities) for stage in ("closest_hit", "miss")]
+    elif "intersection" in words and words.isdisjoint(("closest_hit", "any_hit")):
+        # What an intersection shader reports is used by hit shaders alone.
+        attributes = ray_partners.of_storage(entries, ray_partners.HIT_ATTRIBUTE)
+        found.append(ray_partners.answer_to("closest_hit", None, capabilities, next(iter(attributes), None)))
+    if "callable" not in words:
+        for data in ray_partners.of_storage(entries, ray_partners.CALLABLE_DATA):
+            found.append(ray_partners.answer_to("callable", data, capabilities))
+    if "raygen" not in words:
+        found.append(ray_partners.raygen_for(entries, capabilities, _free_place(stages)))
+    return [_partner(stages[0], module) for module in found]
+
+
+def _free_place(stages: Sequence[StageInput]) -> tuple[int, int]:
+    """A set and a binding behind all others, where no descriptor is moved by it."""
+    used = [
+        (binding.set, binding.binding)
+        for stage in stages
+        for binding in (*stage.entry.bindings, *stage.reflection.unused_bindings)
+    ]
+    last = max(used, default=(0, -1))
+    return last[0], last[1] + 1
 
 
 def _first(company: dict[str, StageInput], *stages: str) -> StageInput:

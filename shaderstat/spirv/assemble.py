@@ -38,7 +38,6 @@ class Assembler:
         self._bound = 1
         self._capabilities: dict[int, None] = {}
         self._extensions: dict[str, None] = {}
-        self._modes = array("I")
         self._annotations = array("I")
         self._globals = array("I")
         self._body = array("I")
@@ -61,10 +60,6 @@ class Assembler:
     def do(self, opcode: int, *operands: int) -> None:
         """An instruction of the function that makes nothing."""
         _put(self._body, opcode, *operands)
-
-    def label(self) -> None:
-        """Begin a block."""
-        _put(self._body, LABEL, self.id())
 
     # ── What the module declares ──────────────────────────────────────────────────────────────────────────────────
 
@@ -138,11 +133,12 @@ class Assembler:
 
     # ── The end ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def finish(self, model: int, modes: Sequence[tuple[int, ...]] = (), name: str = "main") -> bytes:
-        """The module, whose function is the entry point `name` of execution model `model`.
+    def finish(self, model: int, modes: Sequence[tuple[int, ...]] = (), *end: int) -> bytes:
+        """The module, whose function is the entry point ``main`` of execution model `model`.
 
         Args:
             modes: execution modes, each with its operands.
+            end: opcode and operands of the instruction that ends the function, if not OpReturn.
         """
         void = self.type(TYPE_VOID)
         function, function_type = self.id(), self.type(TYPE_FUNCTION, void)
@@ -152,7 +148,7 @@ class Assembler:
         for extension in self._extensions:
             _put(out, EXTENSION, *_string(extension))
         _put(out, MEMORY_MODEL, 0, 1)  # Logical, GLSL450
-        _put(out, ENTRY_POINT, model, function, *_string(name), *self._interface)
+        _put(out, ENTRY_POINT, model, function, *_string("main"), *self._interface)
         for mode in modes:
             _put(out, EXECUTION_MODE, function, *mode)
         out += self._annotations
@@ -160,7 +156,7 @@ class Assembler:
         _put(out, FUNCTION, void, function, 0, function_type)
         _put(out, LABEL, self.id())
         out += self._body
-        _put(out, RETURN)
+        _put(out, *(end or (RETURN,)))
         _put(out, FUNCTION_END)
         header = array("I", (MAGIC, self.version[0] << 16 | self.version[1] << 8, 0, self._bound, 0))
         return (header + out).tobytes()

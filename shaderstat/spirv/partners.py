@@ -8,28 +8,34 @@ is given values that no compiler can know, each component its own; what it write
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from shaderstat.spirv import assemble as asm
 from shaderstat.spirv.assemble import Assembler
 from shaderstat.spirv.facts import EntryPoint, Type, Variable
-from shaderstat.spirv.weave import (
+from shaderstat.spirv.mirror import (
     BUILT_IN,
-    COMPOSITE_CONSTRUCT,
-    I_ADD,
-    I_MUL,
+    FLOAT,
+    INT,
     LOCATION,
     PATCH,
     PER_VERTEX,
     STREAM,
+    VEC4,
+    Mirror,
+    Place,
+    floats,
+    is_built_in,
+)
+from shaderstat.spirv.weave import (
+    COMPOSITE_CONSTRUCT,
+    I_ADD,
+    I_MUL,
     Attributes,
     Fold,
     Hash,
-    Mirror,
-    Source,
-    is_built_in,
-    leaves,
     load_built_in,
+    read,
+    write,
 )
 
 # Execution models.
@@ -38,6 +44,8 @@ _VERTEX, _CONTROL, _EVALUATION, _FRAGMENT = 0, 1, 2, 4
 # Capabilities, by their names in the specification.
 _SHADER, _TESSELLATION, _TESSELLATION_POINT_SIZE, _GEOMETRY_POINT_SIZE = 1, 3, 23, 24
 _CLIP_DISTANCE, _CULL_DISTANCE, _SHADER_LAYER, _SHADER_VIEWPORT_INDEX, _VIEWPORT_INDEX_LAYER = 32, 33, 69, 70, 5254
+
+_MESH_EXT, _MESH_NV = (5283, "SPV_EXT_mesh_shader"), (5266, "SPV_NV_mesh_shader")
 
 # Built-ins.
 _BUILT_IN_CLIP_DISTANCE, _BUILT_IN_CULL_DISTANCE = 3, 4
@@ -72,28 +80,34 @@ def vertex_before(consumer: EntryPoint, capabilities: Iterable[int], attributes:
     source = Attributes(mirror, attributes)
     if arrayed:
         for target in _built_ins(mirror, consumer.input_variables, capabilities, asm.OUTPUT):
-            _write(mirror, target, source)
+            write(mirror, target, source)
     else:
-        _write(mirror, _built_in(mirror, _POSITION, _VEC4), source)
+        write(mirror, mirror.built_in(_POSITION, VEC4), source)
         for built_in, type_ in _read_by_fragment(mirror, consumer, layer):
-            _write(mirror, _built_in(mirror, built_in, type_), source)
+            write(mirror, mirror.built_in(built_in, type_), source)
     for variable in _user(consumer.input_variables):
         type_ = _element(variable.type) if arrayed or PER_VERTEX in variable.decorations else variable.type
-        _write(mirror, Place(mirror.variable(variable, asm.OUTPUT, type_), type_), source)
+        write(mirror, mirror.variable(variable, asm.OUTPUT, type_), source)
     return module.finish(_VERTEX)
 
 
-def fragment_after(producer: EntryPoint) -> bytes:
-    """A fragment shader that uses everything that `producer` writes: a vertex, tessellation evaluation or geometry
-    shader. Built-ins are used by what stands between the two stages."""
-    module = Assembler()
+def fragment_after(producer: EntryPoint, capabilities: Iterable[int]) -> bytes:
+    """A fragment shader that uses everything that `producer` writes: a vertex, tessellation evaluation, geometry or
+    mesh shader. Built-ins are used by what stands between the two stages."""
+    per_primitive = any(one.per_primitive for one in producer.outputs)
+    module = Assembler((1, 4) if per_primitive else (1, 0))
     module.capability(_SHADER)
+    if per_primitive:
+        capability, extension = _MESH_NV if _MESH_NV[0] in capabilities else _MESH_EXT
+        module.capability(capability)
+        module.extension(extension)
     mirror = Mirror(module)
     fold = Fold(mirror)
     for variable in _user(producer.output_variables):
         if variable.decorations.get(STREAM, (0,)) != (0,):
             continue  # goes to transform feedback alone
-        _read(mirror, Place(mirror.variable(variable, asm.INPUT, variable.type, flat=True), variable.type), fold)
+        type_ = _element(variable.type) if producer.stage == "mesh" else variable.type
+        read(mirror, mirror.variable(variable, asm.INPUT, type_, flat=True), fold)
     _write_result(module, fold)
     return module.finish(_FRAGMENT, [(_ORIGIN_UPPER_LEFT,)])
 
@@ -114,17 +128,16 @@ def control_before(consumer: EntryPoint, capabilities: Iterable[int], points: in
     of_vertex = Hash(mirror, seed)
     for variable in _user(consumer.input_variables):
         if PATCH in variable.decorations:
-            _write(mirror, Place(mirror.variable(variable, asm.OUTPUT, variable.type), variable.type), of_patch)
+            write(mirror, mirror.variable(variable, asm.OUTPUT, variable.type), of_patch)
             continue
         type_ = _element(variable.type)
-        written = mirror.variable(variable, asm.OUTPUT, type_, outer=points)
-        _write(mirror, Place(written, type_, (invocation,)), of_vertex)
+        write(mirror, mirror.variable(variable, asm.OUTPUT, type_, outer=points).of(invocation), of_vertex)
     for target in _built_ins(mirror, consumer.input_variables, capabilities, asm.OUTPUT, points):
-        _write(mirror, target.of(invocation), of_vertex)
+        write(mirror, target.of(invocation), of_vertex)
     for built_in, length in ((_TESS_LEVEL_OUTER, 4), (_TESS_LEVEL_INNER, 2)):
-        levels = _built_in(mirror, built_in, _floats(length))
+        levels = mirror.built_in(built_in, floats(length))
         module.decorate(levels.variable, PATCH)
-        _write(mirror, levels, of_patch)
+        write(mirror, levels, of_patch)
     modes = _missing_modes(consumer, _TRIANGLES)
     return module.finish(_CONTROL, [(_OUTPUT_VERTICES, points), *modes])
 
@@ -139,72 +152,28 @@ def evaluation_after(producer: EntryPoint, capabilities: Iterable[int]) -> bytes
     vertices = [module.uint(vertex) for vertex in range(min(producer.patch_control_points or 1, _PATCH_READ))]
     for variable in _user(producer.output_variables):
         if PATCH in variable.decorations:
-            _read(mirror, Place(mirror.variable(variable, asm.INPUT, variable.type), variable.type), fold)
+            read(mirror, mirror.variable(variable, asm.INPUT, variable.type), fold)
             continue
         type_ = _element(variable.type)
-        read = mirror.variable(variable, asm.INPUT, type_, outer=_PATCH_ARRAY)
+        mirrored = mirror.variable(variable, asm.INPUT, type_, outer=_PATCH_ARRAY)
         for vertex in vertices:
-            _read(mirror, Place(read, type_, (vertex,)), fold)
+            read(mirror, mirrored.of(vertex), fold)
     for target in _built_ins(mirror, producer.output_variables, capabilities, asm.INPUT, _PATCH_ARRAY):
         for vertex in vertices:
-            _read(mirror, target.of(vertex), fold)
+            read(mirror, target.of(vertex), fold)
     _write_result(module, fold)
     # Where the vertex lies is of no interest, but it must depend on the coordinate.
     float3 = module.vector(module.scalar("float", 32), 3)
     coordinate = module.variable(asm.INPUT, float3)
     module.decorate(coordinate, BUILT_IN, _TESS_COORD)
     value = module.op(asm.LOAD, float3, coordinate)
-    position = _built_in(mirror, _POSITION, _VEC4)
-    vector = module.op(COMPOSITE_CONSTRUCT, mirror.type(_VEC4), value, module.float(1.0))
+    position = mirror.built_in(_POSITION, VEC4)
+    vector = module.op(COMPOSITE_CONSTRUCT, mirror.type(VEC4), value, module.float(1.0))
     module.do(asm.STORE, position.variable, vector)
     return module.finish(_EVALUATION, _missing_modes(producer, _QUADS))
 
 
 # ── Variables and what is in them ─────────────────────────────────────────────────────────────────────────────────
-
-# Types of our own, which no module's ids can equal.
-_FLOAT, _INT = Type(-1, "float", width=32), Type(-2, "int", width=32, signed=True)
-_VEC4 = Type(-3, "vector", element=_FLOAT, length=4)
-
-
-def _floats(length: int) -> Type:
-    return Type(-16 - length, "array", element=_FLOAT, length=length)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """What is written or read: the part of `variable` that the indices `path` (ids) lead to, of type `type`."""
-
-    variable: int
-    type: Type
-    path: tuple[int, ...] = ()
-
-    def of(self, vertex: int) -> Place:
-        """The same of one vertex."""
-        return Place(self.variable, self.type, (vertex, *self.path))
-
-
-def _write(mirror: Mirror, place: Place, source: Source) -> None:
-    """Store a value of its own in every component."""
-    for pointer, leaf in _pointers(mirror, place, asm.OUTPUT):
-        mirror.module.do(asm.STORE, pointer, source.vector(leaf))
-
-
-def _read(mirror: Mirror, place: Place, fold: Fold) -> None:
-    """Use up every component."""
-    for pointer, leaf in _pointers(mirror, place, asm.INPUT):
-        fold.add(mirror.module.op(asm.LOAD, mirror.type(leaf), pointer), leaf)
-
-
-def _pointers(mirror: Mirror, place: Place, storage: int) -> Iterator[tuple[int, Type]]:
-    module = mirror.module
-    for path, leaf in leaves(place.type):
-        indices = (*place.path, *map(module.uint, path))
-        if indices:
-            pointer_type = module.pointer(storage, mirror.type(leaf))
-            yield module.op(asm.ACCESS_CHAIN, pointer_type, place.variable, *indices), leaf
-        else:
-            yield place.variable, leaf
 
 
 def _write_result(module: Assembler, fold: Fold) -> None:
@@ -223,13 +192,6 @@ def _element(type_: Type) -> Type:
     assert type_.kind == "array", type_.kind
     assert type_.element is not None
     return type_.element
-
-
-def _built_in(mirror: Mirror, built_in: int, type_: Type) -> Place:
-    """An output built-in."""
-    variable = mirror.module.variable(asm.OUTPUT, mirror.type(type_))
-    mirror.module.decorate(variable, BUILT_IN, built_in)
-    return Place(variable, type_)
 
 
 def _built_ins(
@@ -253,10 +215,10 @@ def _built_ins(
         mirrored = module.variable(storage, inner if outer is None else module.array(inner, outer))
         if variable.builtin is not None:
             module.decorate(mirrored, BUILT_IN, variable.builtin)
-            found = [(variable.builtin, Place(mirrored, type_))]
+            found = [(variable.builtin, Place(mirrored, type_, storage))]
         else:
             found = [
-                (member.decorations[BUILT_IN][0], Place(mirrored, member.type, (module.uint(index),)))
+                (member.decorations[BUILT_IN][0], Place(mirrored, member.type, storage, (module.uint(index),)))
                 for index, member in enumerate(type_.members)
             ]
         for built_in, place in found:
@@ -287,7 +249,7 @@ def _read_by_fragment(mirror: Mirror, consumer: EntryPoint, layer: str) -> Itera
     """Built-ins that a fragment shader reads and a vertex shader must write for it, with their types."""
     module = mirror.module
     if _POINT_COORD in consumer.builtins_in:
-        yield _POINT_SIZE, _FLOAT
+        yield _POINT_SIZE, FLOAT
     for variable in consumer.input_variables:
         # GLSL has them alone or in a block.
         members = (
@@ -298,7 +260,7 @@ def _read_by_fragment(mirror: Mirror, consumer: EntryPoint, layer: str) -> Itera
         for built_in, type_ in members:
             if built_in == _BUILT_IN_CLIP_DISTANCE or built_in == _BUILT_IN_CULL_DISTANCE:
                 module.capability(_CLIP_DISTANCE if built_in == _BUILT_IN_CLIP_DISTANCE else _CULL_DISTANCE)
-                yield built_in, _floats(type_.length)
+                yield built_in, floats(type_.length)
     for built_in, capability in ((_LAYER, _SHADER_LAYER), (_VIEWPORT_INDEX, _SHADER_VIEWPORT_INDEX)):
         if layer and built_in in consumer.builtins_in:
             if layer == "core":
@@ -306,7 +268,7 @@ def _read_by_fragment(mirror: Mirror, consumer: EntryPoint, layer: str) -> Itera
             else:
                 module.capability(_VIEWPORT_INDEX_LAYER)
                 module.extension("SPV_EXT_shader_viewport_index_layer")
-            yield built_in, _INT
+            yield built_in, INT
 
 
 def _missing_modes(other: EntryPoint, domain: int) -> list[tuple[int, ...]]:

@@ -1,7 +1,5 @@
-"""What partner stages are woven of: mirrored interfaces, values that no compiler can know, and a fold that uses all.
+"""What partner stages are woven of: values that no compiler can know, and a fold that uses all.
 
-- `Mirror` declares the other side of a stage's variables: the same types and locations, in the other direction.
-- `leaves` walks a type down to the scalars and vectors that are stored and loaded.
 - `Hash` and `Attributes` make values. Each component gets one of its own: equal or constant ones would be folded into
   the stage that reads them when the driver links the two.
 - `Fold` uses values up by xor of their bits. A sum wouldn't do: drivers move linear arithmetic to the stage before.
@@ -9,153 +7,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import islice
 from typing import Protocol
 
 from shaderstat.spirv import assemble as asm
 from shaderstat.spirv.assemble import Assembler
-from shaderstat.spirv.facts import Type, Variable
+from shaderstat.spirv.facts import Type
+from shaderstat.spirv.mirror import BUILT_IN, LOCATION, Mirror, Place, kind_of, leaves, scalar_of
 
 # Opcodes, by their names in the specification less "Op".
-COMPOSITE_CONSTRUCT, _COMPOSITE_EXTRACT, _U_CONVERT, _S_CONVERT, _F_CONVERT, _BITCAST = 80, 81, 113, 114, 115, 124
-I_ADD, I_MUL, _SHIFT_RIGHT, _XOR = 128, 132, 194, 198
-
-# Decorations.
-BLOCK, BUILT_IN, NO_PERSPECTIVE, FLAT, PATCH, CENTROID, SAMPLE, STREAM = 2, 11, 13, 14, 15, 16, 17, 29
-LOCATION, COMPONENT, PER_PRIMITIVE, PER_VERTEX = 30, 31, 5271, 5285
-_INTERPOLATION = (NO_PERSPECTIVE, FLAT, CENTROID, SAMPLE)
-_MIRRORED = (LOCATION, COMPONENT, PATCH, PER_PRIMITIVE, *_INTERPOLATION)
-
-# Capabilities, by their names in the specification.
-_FLOAT64, _INT64, _SAMPLE_RATE_SHADING, _STORAGE_INPUT_OUTPUT_16 = 10, 11, 35, 4436
+COMPOSITE_CONSTRUCT, COMPOSITE_EXTRACT, _U_CONVERT, _S_CONVERT, _F_CONVERT, _BITCAST = 80, 81, 113, 114, 115, 124
+I_ADD, I_MUL, _SELECT, _LESS, _SHIFT_RIGHT, XOR = 128, 132, 169, 176, 194, 198
 
 _VERTEX_INDEX = 42  # the built-in
-
-
-def kind_of(scalar: Type) -> str:
-    """``float``, ``int`` or ``uint``."""
-    return "float" if scalar.kind == "float" else "int" if scalar.signed else "uint"
-
-
-def leaves(type_: Type, path: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Type]]:
-    """The scalars and vectors in `type_`, with the indices that lead to each; built-in members are left out."""
-    if type_.kind in ("array", "matrix"):
-        assert type_.element is not None
-        for index in range(type_.length):
-            yield from leaves(type_.element, (*path, index))
-    elif type_.kind == "struct":
-        for index, member in enumerate(type_.members):
-            if BUILT_IN not in member.decorations:
-                yield from leaves(member.type, (*path, index))
-    elif type_.kind in ("vector", "int", "float"):
-        yield path, type_
-
-
-def is_built_in(variable: Variable) -> bool:
-    """Whether it is a built-in, or a block of them (alone or as an array's element)."""
-    type_: Type | None = variable.type
-    while type_ is not None and type_.kind == "array":
-        type_ = type_.element
-    members = type_.members if type_ is not None else ()
-    return variable.builtin is not None or any(BUILT_IN in member.decorations for member in members)
-
-
-def needs_flat(type_: Type) -> bool:
-    """Whether a fragment stage may read it only without interpolation (VUID-StandaloneSpirv-Flat-04744)."""
-    return any(_scalar(leaf).kind == "int" or _scalar(leaf).width == 64 for _, leaf in leaves(type_))
-
-
-def _scalar(leaf: Type) -> Type:
-    return leaf.element if leaf.kind == "vector" and leaf.element is not None else leaf
-
-
-class Mirror:
-    """Declares types and variables of another module in `module`."""
-
-    def __init__(self, module: Assembler) -> None:
-        self.module = module
-        self._types: dict[tuple[int, bool], int] = {}
-
-    def type(self, type_: Type, flat: bool = False) -> int:
-        """The same type here; structs keep their members' decorations.
-
-        Args:
-            flat: members that a fragment stage may not interpolate are decorated so.
-        """
-        found = self._types.get((type_.id, flat))
-        if found is None:
-            found = self._types[type_.id, flat] = self._type(type_, flat)
-        return found
-
-    def variable(
-        self, variable: Variable, storage: int, type_: Type, *, outer: int | None = None, flat: bool = False
-    ) -> int:
-        """The other side of `variable`.
-
-        Args:
-            storage: `asm.INPUT` or `asm.OUTPUT`.
-            type_: its type here, less an array over vertices.
-            outer: the length of the array over vertices here, None without one.
-            flat: it is read by a fragment stage: what may not be interpolated is decorated so.
-        """
-        module = self.module
-        inner = self.type(type_, flat)
-        result = module.variable(storage, inner if outer is None else module.array(inner, outer))
-        mirrored = _mirrored(variable.decorations)
-        if flat and BLOCK not in type_.decorations and needs_flat(type_):
-            mirrored[FLAT] = ()
-        for decoration, operands in mirrored.items():
-            module.decorate(result, decoration, *operands)
-            self._allow(decoration)
-        return result
-
-    def _type(self, type_: Type, flat: bool) -> int:
-        module = self.module
-        if type_.kind in ("int", "float"):
-            return self._scalar(kind_of(type_), type_.width)
-        if type_.kind == "struct":
-            return self._struct(type_, flat)
-        assert type_.element is not None, type_.kind
-        element = self.type(type_.element, flat)
-        if type_.kind == "array":
-            return module.array(element, type_.length)
-        return module.type(asm.TYPE_VECTOR if type_.kind == "vector" else asm.TYPE_MATRIX, element, type_.length)
-
-    def _scalar(self, kind: str, width: int) -> int:
-        """A scalar type, with the capability that it needs to stand in an interface and be converted."""
-        module = self.module
-        if width == 64:
-            module.capability(_FLOAT64 if kind == "float" else _INT64)
-        elif width == 16:
-            module.capability(_STORAGE_INPUT_OUTPUT_16)
-            if module.version < (1, 3):
-                module.extension("SPV_KHR_16bit_storage")
-        return module.scalar(kind, width)
-
-    def _struct(self, type_: Type, flat: bool) -> int:
-        module = self.module
-        result = module.distinct_type(asm.TYPE_STRUCT, *(self.type(member.type, flat) for member in type_.members))
-        if BLOCK in type_.decorations:
-            module.decorate(result, BLOCK)
-        for index, member in enumerate(type_.members):
-            if BUILT_IN in member.decorations:
-                module.decorate_member(result, index, BUILT_IN, *member.decorations[BUILT_IN])
-                continue
-            mirrored = _mirrored(member.decorations)
-            if flat and BLOCK in type_.decorations and needs_flat(member.type):
-                mirrored[FLAT] = ()
-            for decoration, operands in mirrored.items():
-                module.decorate_member(result, index, decoration, *operands)
-                self._allow(decoration)
-        return result
-
-    def _allow(self, decoration: int) -> None:
-        if decoration == SAMPLE:
-            self.module.capability(_SAMPLE_RATE_SHADING)
-
-
-def _mirrored(decorations: Mapping[int, tuple[int, ...]]) -> dict[int, tuple[int, ...]]:
-    return {number: decorations[number] for number in _MIRRORED if number in decorations}
 
 
 # ── Values that no compiler can know ──────────────────────────────────────────────────────────────────────────────
@@ -178,14 +43,10 @@ class Hash:
 
     def vector(self, leaf: Type) -> int:
         """A value of `leaf`."""
-        scalar = _scalar(leaf)
-        parts = [
-            _of_words(self._mirror, [self._word() for _ in range(max(scalar.width // 32, 1))], scalar)
-            for _ in range(leaf.length if leaf.kind == "vector" else 1)
-        ]
-        return parts[0] if len(parts) == 1 else _composite(self._mirror, leaf, parts)
+        words = _words(leaf)
+        return _of_words(self._mirror, [self.word() for _ in range(words)], leaf)
 
-    def _word(self) -> int:
+    def word(self) -> int:
         """32 bits unlike all others: two rounds of multiplying and shifting, over a constant of this value's own."""
         module = self._mirror.module
         uint = module.scalar("uint", 32)
@@ -193,7 +54,7 @@ class Hash:
         value = module.op(I_ADD, uint, self._seed, module.uint(self._count * 0x9E3779B9))
         for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
             shifted = module.op(_SHIFT_RIGHT, uint, value, module.uint(shift))
-            value = module.op(I_MUL, uint, module.op(_XOR, uint, value, shifted), module.uint(factor))
+            value = module.op(I_MUL, uint, module.op(XOR, uint, value, shifted), module.uint(factor))
         return value
 
 
@@ -209,29 +70,26 @@ class Attributes:
 
     def vector(self, leaf: Type) -> int:
         """A value of `leaf`."""
-        scalar = _scalar(leaf)
+        scalar = scalar_of(leaf)
         length = leaf.length if leaf.kind == "vector" else 1
-        words = length * max(scalar.width // 32, 1)
+        words = _words(leaf)
         needed = (words + 3) // 4
         if needed > self._left:
             if self._hash is None:
                 self._hash = Hash(self._mirror, load_built_in(self._mirror.module, _VERTEX_INDEX))
             return self._hash.vector(leaf)
         self._left -= needed
-        module, kind = self._mirror.module, kind_of(scalar)
         # Not every device fetches attributes of 16 or 64 bits, but all convert.
-        if scalar.width == 32:
-            return self._attribute(kind, length)
-        if scalar.width < 32:
-            return module.op(_CONVERT[kind], self._mirror.type(leaf), self._attribute(kind, length))
+        if scalar.width <= 32:
+            return _narrowed(self._mirror, self._attribute(kind_of(scalar), length), leaf)
+        module = self._mirror.module
         uint = module.scalar("uint", 32)
         found: list[int] = []
         for first in range(0, words, 4):
             size = min(words - first, 4)
             vector = self._attribute("uint", size)
-            found += [module.op(_COMPOSITE_EXTRACT, uint, vector, index) for index in range(size)]
-        parts = [_of_words(self._mirror, found[index : index + 2], scalar) for index in range(0, words, 2)]
-        return parts[0] if length == 1 else _composite(self._mirror, leaf, parts)
+            found += [module.op(COMPOSITE_EXTRACT, uint, vector, index) for index in range(size)]
+        return _of_words(self._mirror, found, leaf)
 
     def _attribute(self, kind: str, length: int) -> int:
         module = self._mirror.module
@@ -253,19 +111,37 @@ def load_built_in(module: Assembler, built_in: int) -> int:
     return module.op(asm.LOAD, uint, variable)
 
 
-def _of_words(mirror: Mirror, words: list[int], scalar: Type) -> int:
-    """The value of type `scalar` that has the bits of `words`, 32 each, lowest first; narrower ones are converted."""
-    module, kind = mirror.module, kind_of(scalar)
-    if len(words) == 2:
-        pair = module.op(COMPOSITE_CONSTRUCT, module.vector(module.scalar("uint", 32), 2), *words)
-        return module.op(_BITCAST, mirror.type(scalar), pair)
-    (word,) = words
-    value = word if kind == "uint" else module.op(_BITCAST, module.scalar(kind, 32), word)
-    return value if scalar.width == 32 else module.op(_CONVERT[kind], mirror.type(scalar), value)
+def _words(leaf: Type) -> int:
+    """How many words of 32 bits a value is made of; a component narrower than that takes one."""
+    return (leaf.length if leaf.kind == "vector" else 1) * max(scalar_of(leaf).width // 32, 1)
 
 
-def _composite(mirror: Mirror, leaf: Type, parts: list[int]) -> int:
-    return mirror.module.op(COMPOSITE_CONSTRUCT, mirror.type(leaf), *parts)
+def _of_words(mirror: Mirror, words: list[int], leaf: Type) -> int:
+    """The value of type `leaf` that has the bits of `words`, 32 each, lowest first; narrower parts are converted."""
+    module, scalar = mirror.module, scalar_of(leaf)
+    kind = kind_of(scalar)
+    uint = module.scalar("uint", 32)
+    if scalar.kind == "bool":
+        bools = [module.op(_LESS, mirror.type(scalar), word, module.uint(1 << 31)) for word in words]
+        return bools[0] if len(bools) == 1 else module.op(COMPOSITE_CONSTRUCT, mirror.type(leaf), *bools)
+    if scalar.width == 64:
+        pairs = [words[index : index + 2] for index in range(0, len(words), 2)]
+        wide, to = (
+            [module.op(COMPOSITE_CONSTRUCT, module.vector(uint, 2), *pair) for pair in pairs],
+            mirror.type(scalar),
+        )
+    else:
+        wide, to = words, module.scalar(kind, 32)
+    parts = wide if to == uint else [module.op(_BITCAST, to, word) for word in wide]
+    value = parts[0] if len(parts) == 1 else module.op(COMPOSITE_CONSTRUCT, module.vector(to, len(parts)), *parts)
+    return value if scalar.width == 64 else _narrowed(mirror, value, leaf)
+
+
+def _narrowed(mirror: Mirror, value: int, leaf: Type) -> int:
+    """`value`, of 32-bit components, as `leaf`. Vectors are converted as a whole: with the storage capabilities alone,
+    values of 16 bits may be neither taken apart nor put together."""
+    scalar = scalar_of(leaf)
+    return value if scalar.width == 32 else mirror.module.op(_CONVERT[kind_of(scalar)], mirror.type(leaf), value)
 
 
 # ── A use for every value ─────────────────────────────────────────────────────────────────────────────────────────
@@ -280,30 +156,60 @@ class Fold:
 
     def add(self, value: int, leaf: Type) -> None:
         """Use up every component of `value`, of the scalar or vector type `leaf`."""
-        module, scalar = self._mirror.module, _scalar(leaf)
-        if leaf.kind != "vector":
-            self._add(value, scalar)
-            return
+        module, scalar = self._mirror.module, scalar_of(leaf)
+        kind, length = kind_of(scalar), leaf.length if leaf.kind == "vector" else 1
         type_ = self._mirror.type(scalar)
-        for index in range(leaf.length):
-            self._add(module.op(_COMPOSITE_EXTRACT, type_, value, index), scalar)
+        if scalar.kind != "bool" and scalar.width < 32:
+            type_ = module.scalar(kind, 32)
+            value = module.op(_CONVERT[kind], module.vector(type_, length), value)
+        for index in range(length):
+            part = value if leaf.kind != "vector" else module.op(COMPOSITE_EXTRACT, type_, value, index)
+            self._add(part, scalar)
 
     def result(self) -> int:
         """All of it; 0 where there was nothing."""
         return self._mirror.module.uint(0) if self._sum is None else self._sum
 
     def _add(self, value: int, scalar: Type) -> None:
-        module, kind = self._mirror.module, kind_of(scalar)
-        uint = module.scalar("uint", 32)
-        if scalar.width == 64:
+        module, uint = self._mirror.module, self._mirror.module.scalar("uint", 32)
+        if scalar.kind == "bool":
+            self._xor(module.op(_SELECT, uint, value, module.uint(1), module.uint(0)))
+        elif scalar.width == 64:
             pair = module.op(_BITCAST, module.vector(uint, 2), value)
             for index in range(2):
-                self._xor(module.op(_COMPOSITE_EXTRACT, uint, pair, index))
-            return
-        if scalar.width < 32:
-            value = module.op(_CONVERT[kind], module.scalar(kind, 32), value)
-        self._xor(value if kind == "uint" else module.op(_BITCAST, uint, value))
+                self._xor(module.op(COMPOSITE_EXTRACT, uint, pair, index))
+        else:
+            self._xor(value if kind_of(scalar) == "uint" else module.op(_BITCAST, uint, value))
 
     def _xor(self, word: int) -> None:
         module = self._mirror.module
-        self._sum = word if self._sum is None else module.op(_XOR, module.scalar("uint", 32), self._sum, word)
+        self._sum = word if self._sum is None else module.op(XOR, module.scalar("uint", 32), self._sum, word)
+
+
+# ── Where values go and come from ─────────────────────────────────────────────────────────────────────────────────
+
+# Values that one variable is unrolled into. Interfaces have fewer; of a payload the first stand for all.
+_MOST_LEAVES = 256
+
+
+def write(mirror: Mirror, place: Place, source: Source) -> None:
+    """Store a value of its own in every component."""
+    for pointer, leaf in _pointers(mirror, place):
+        mirror.module.do(asm.STORE, pointer, source.vector(leaf))
+
+
+def read(mirror: Mirror, place: Place, fold: Fold) -> None:
+    """Use up every component."""
+    for pointer, leaf in _pointers(mirror, place):
+        fold.add(mirror.module.op(asm.LOAD, mirror.type(leaf), pointer), leaf)
+
+
+def _pointers(mirror: Mirror, place: Place) -> Iterator[tuple[int, Type]]:
+    module = mirror.module
+    for path, leaf in islice(leaves(place.type), _MOST_LEAVES):
+        indices = (*place.path, *map(module.uint, path))
+        if indices:
+            pointer_type = module.pointer(place.storage, mirror.type(leaf))
+            yield module.op(asm.ACCESS_CHAIN, pointer_type, place.variable, *indices), leaf
+        else:
+            yield place.variable, leaf
