@@ -18,8 +18,8 @@ from typing import NamedTuple
 from shaderstat.backends.mock.code import PHI, VARIABLES, Block, Code, Function
 from shaderstat.backends.mock.graph import Flow
 
-# Bits in all sets of one kind of a function: 32 MiB; there are four kinds.
-LIMIT_BITS = 1 << 28
+# Bits in all sets of one kind of a function: 16 MiB; there are four kinds.
+LIMIT_BITS = 1 << 27
 # Bits that the data flow may touch altogether: about a second.
 LIMIT_WORK = 1 << 36
 
