@@ -25,8 +25,9 @@ AGGREGATES = (
     ("VkPhysicalDeviceVulkan14Features", (1, 4)),
 )
 
-# Features that change code although no shader asks for them: measured one by one on RADV, Turnip, NVK and honeykrisp.
-# Robustness belongs to a profile that is asked for. No SPIR-V capability needs any of them.
+# Features that change code although no shader asks for them: measured one by one on RADV, Turnip, NVK and honeykrisp,
+# and on NVIDIA's driver (580.159), where pipelineRobustness is the one: with it buffers are not checked unless a
+# pipeline says so. Robustness belongs to a profile that is asked for. No SPIR-V capability needs any of them.
 CHANGE_CODE = frozenset(
     {
         "robustBufferAccess",
@@ -34,6 +35,7 @@ CHANGE_CODE = frozenset(
         "robustImageAccess",
         "robustImageAccess2",
         "vertexAttributeRobustness",
+        "pipelineRobustness",
         "nullDescriptor",
         "primitivesGeneratedQuery",
         "primitivesGeneratedQueryWithRasterizerDiscard",

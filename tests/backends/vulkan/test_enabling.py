@@ -79,6 +79,8 @@ def test_what_changes_code_is_left_out() -> None:
     left_out = {
         (core, "robustBufferAccess"),
         ("VkPhysicalDeviceVulkan13Features", "robustImageAccess"),
+        ("VkPhysicalDeviceVulkan14Features", "pipelineRobustness"),
+        ("VkPhysicalDevicePipelineRobustnessFeatures", "pipelineRobustness"),
         ("VkPhysicalDeviceRobustness2FeaturesKHR", "robustBufferAccess2"),
         ("VkPhysicalDeviceRobustness2FeaturesKHR", "robustImageAccess2"),
         ("VkPhysicalDeviceRobustness2FeaturesKHR", "nullDescriptor"),
