@@ -7,6 +7,7 @@ sending it again and again is cheap, compiling `vulkan` is not (265 ms without b
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -97,11 +98,9 @@ def unpack(packed: bytes, folder: str) -> None:
 def prune(parent: str) -> None:
     """Remove kits that were not used for long."""
     for entry in os.scandir(parent):
-        try:
+        with contextlib.suppress(OSError):
             if time.time() - entry.stat(follow_symlinks=False).st_mtime > KEPT_S:
                 shutil.rmtree(entry.path, ignore_errors=True)
-        except OSError:
-            continue
 
 
 def add_cffi_backend() -> None:
