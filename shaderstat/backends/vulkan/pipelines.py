@@ -152,7 +152,8 @@ class _Feedback:
 
     def __init__(self, arena: Arena, plain: dict[str, Any], facts: DeviceFacts) -> None:
         """Chain the struct to the create info `plain`."""
-        self._stages = [each["stage"] for each in plain.get("pStages", [plain.get("stage")])]
+        infos = [plain["stage"]] if "stage" in plain else plain.get("pStages") or ()
+        self._stages = [each.get("stage", 0) for each in infos]
         chained = {name for name, _ in plain.get("pNext") or ()}
         core = facts.api_version[:2] >= (1, 3)
         self._whole = self._parts = None
