@@ -38,6 +38,9 @@ MAGIC = 0x57535353  # "SSSW"
 HEAD = struct.Struct("<IIII")
 LAUNCH, JOB, HELLO, REFUSED, PHASE, ANSWER, DEADLINE = range(1, 8)
 
+# Written to standard error before each job, so that a driver's words can be told from those of the job before.
+NEXT_JOB = b"\0shaderstat\0"
+
 # No honest frame is larger; a length beyond it means that something else wrote into the stream.
 MAX_FRAME = 1 << 31
 

@@ -60,6 +60,7 @@ class Child:
             _, header, blob = message
             job = wire.job_from_frame(header, blob)
             watchdog.arm(job.timeout_s)
+            _write_all(2, wire.NEXT_JOB)
             answer = self._answer(job, backend, validator)
             watchdog.disarm()
             self._send(wire.answer_frame(answer))

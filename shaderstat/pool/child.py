@@ -121,6 +121,10 @@ class ChildProcess:
         data = _read(self.stderr.fileno())
         if data:
             self._stderr += data
+            # What a driver said of earlier jobs is none of this one's last words.
+            before = self._stderr.rfind(wire.NEXT_JOB)
+            if before >= 0:
+                del self._stderr[: before + len(wire.NEXT_JOB)]
             del self._stderr[:-STDERR_TAIL]
         return data != b""
 

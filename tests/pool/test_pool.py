@@ -67,6 +67,17 @@ def test_a_death_costs_the_pipeline_in_hand_alone(
     assert failure.stderr_tail == "ACO ERROR\n"
 
 
+def test_a_death_is_told_in_the_words_and_the_phase_of_its_own_job() -> None:
+    """Two jobs are in a child's hands: the second's phases may be read together with the first's answer."""
+    noisy = {"path": "good*", "create": {"stderr": "all is well\n"}}
+    dies = {"path": "bad*", "query": {"crash": "SIGSEGV", "stderr": "bad: my last words\n"}}
+    jobs = [job("good.spv"), job("bad.spv")] * 5
+    for outcome in run(mock(noisy, dies), jobs)[1::2]:
+        failure = outcome.answer.failure
+        assert failure is not None
+        assert (failure.phase, failure.stderr_tail) == ("query", "bad: my last words\n")
+
+
 def test_a_hang_ends_at_the_limit_and_is_told_from_a_crash() -> None:
     began = time.monotonic()
     outcomes = run(mock(killer(hang=True)), [job(), job("bad.spv", timeout_s=0.5), job()])
