@@ -97,7 +97,9 @@ def test_it_opens_with_the_two_commands_and_their_plain_lines() -> None:
     assert [line.split("#")[0].strip() for line in first] == ["make demo", "make test"]
     if shutil.which("make") is None:
         pytest.skip("no make here")
-    dry = subprocess.run(["make", "--dry-run", "--always-make", "demo"], cwd=ROOT, capture_output=True, text=True)
+    command = ["make", "--no-print-directory", "--dry-run", "--always-make", "demo"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    dry = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     done = dry.stdout.replace(" --quiet --disable-pip-version-check", "")
     assert [line for line in done.splitlines() if not line.startswith(("touch", "@touch"))] == plain
 
