@@ -21,6 +21,9 @@ from shaderstat.pipeline import requirements
 from shaderstat.pipeline.stages import blame
 from shaderstat.pipeline.synthesis import synthesise
 
+# How long a driver may take to let its device go.
+CLOSE_S = 5.0
+
 
 class Child:
     """One device, one protocol stream."""
@@ -64,7 +67,10 @@ class Child:
             answer = self._answer(job, backend, validator)
             watchdog.disarm()
             self._send(wire.answer_frame(answer))
-        # No tidy end: a driver's destructors are one more chance to crash, and nothing is left to lose.
+        # RADV keeps its built-in shaders only in vkDestroyDevice: without it, every start of a child would compile them
+        # anew (90 to 260 ms). A driver that dies or hangs over it harms nobody: the parent waits for a moment only.
+        watchdog.arm(CLOSE_S, leaving=True)
+        backend.close()
         os._exit(0)
 
     def _answer(self, job: Job, backend: Backend, validator: Validator) -> Answer:

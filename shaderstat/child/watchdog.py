@@ -35,10 +35,12 @@ class Watchdog:
         self._lock = threading.Lock()
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
-    def arm(self, limit_s: float) -> None:
-        """Start the clock for one job."""
+    def arm(self, limit_s: float, *, leaving: bool = False) -> None:
+        """Start the clock for one job, or for leaving."""
         deadline = time.monotonic() + limit_s
         with self._lock:
+            if self._orphaned and not leaving:
+                os._exit(0)
             # The thread sleeps until the nearest deadline that it knows of: wake it only for an earlier one. Jobs come
             # by the thousand, and a wake-up costs more than a small shader's parse.
             wake = self._sleeping_until is None or deadline < self._sleeping_until
@@ -52,6 +54,7 @@ class Watchdog:
             self._deadline = None
 
     _sleeping_until: float | None = None
+    _orphaned = False
 
     def _watch(self) -> None:
         while True:
@@ -67,4 +70,8 @@ class Watchdog:
                 if descriptor == self._wake_read:
                     os.read(self._wake_read, 4096)
                 elif events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):
-                    os._exit(0)
+                    with self._lock:
+                        if self._deadline is not None:
+                            os._exit(0)  # in the middle of a job that nobody waits for any more
+                        self._orphaned = True  # the main thread reads the end of its input by itself
+                        self._poll.unregister(descriptor)
