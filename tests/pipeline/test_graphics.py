@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from shaderstat.pipeline.graphics import graphics_state
 from shaderstat.pipeline.stages import StageInput, check_stage, pipeline_kind
 from shaderstat.pipeline.synthesis import synthesise
 from shaderstat.pipeline.vertex_input import vertex_input_state
-from shaderstat.spirv.facts import Binding, EntryPoint, InterfaceVariable, Reflection
+from shaderstat.spirv.facts import Binding, EntryPoint, InterfaceVariable, Reflection, SpecConstant
 from tests.pipeline.paper import ANY, LEAST, PaperDevice
 
 NOTHING = Reflection((1, 0), 0, (), (), ())
@@ -396,6 +397,34 @@ def test_compute_has_its_stage_and_nothing_else() -> None:
         "stage": {"stage": "VK_SHADER_STAGE_COMPUTE_BIT", "module": 0, "pName": "main"},
     }
     assert spec.layout == {"pSetLayouts": [], "pPushConstantRanges": []}
+
+
+def test_specialization_goes_to_the_stage_that_has_the_constant() -> None:
+    compute = entry("compute", local_size=(1, 1, 1), spec_constants=(SpecConstant(7, "n", "uint32", 1, 4),))
+    spec = synthesise([StageInput(b"", "a.comp.spv", NOTHING, compute, {7: 64, 8: 1})], PaperDevice())
+    assert spec.create_info["stage"]["pSpecializationInfo"] == {
+        "pMapEntries": [{"constantID": 7, "offset": 0, "size": 4}],
+        "pData": (64).to_bytes(4, sys.byteorder),
+    }
+    with pytest.raises(Unsupported) as caught:
+        synthesise([StageInput(b"", "a.comp.spv", NOTHING, compute, {7: -1})], PaperDevice())
+    assert (caught.value.code, caught.value.path) == ("spirv/spec-value", "a.comp.spv")
+
+
+def test_depth_and_stencil_in_a_render_pass() -> None:
+    fragment = stage("fragment", writes_depth=True, builtins_out=frozenset({22, 5014}))
+    state, pass_ = graphics_state([stage("vertex"), fragment], PaperDevice(features=frozenset()))
+    assert pass_ is not None
+    reference = pass_["pSubpasses"][0]["pDepthStencilAttachment"]
+    assert reference["aspectMask"] == "VK_IMAGE_ASPECT_DEPTH_BIT|VK_IMAGE_ASPECT_STENCIL_BIT"
+    assert pass_["pAttachments"][reference["attachment"]]["format"] == "VK_FORMAT_D32_SFLOAT_S8_UINT"
+    _, info = graphics_state([stage("vertex"), fragment], PaperDevice())[0]["pNext"][0]
+    assert info["depthAttachmentFormat"] == info["stencilAttachmentFormat"] == "VK_FORMAT_D32_SFLOAT_S8_UINT"
+
+
+def test_the_other_depth_format_where_the_device_lacks_the_first() -> None:
+    found = attachments(entry("fragment", writes_depth=True), PaperDevice(formats=lambda name: "X8" in name))
+    assert found.depth_stencil == "VK_FORMAT_X8_D24_UNORM_PACK32"
 
 
 def test_the_file_to_blame_is_named() -> None:
