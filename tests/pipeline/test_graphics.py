@@ -413,7 +413,7 @@ def test_specialization_goes_to_the_stage_that_has_the_constant() -> None:
 
 def test_depth_and_stencil_in_a_render_pass() -> None:
     fragment = stage("fragment", writes_depth=True, builtins_out=frozenset({22, 5014}))
-    state, pass_ = graphics_state([stage("vertex"), fragment], PaperDevice(features=frozenset()))
+    _, pass_ = graphics_state([stage("vertex"), fragment], PaperDevice(features=frozenset()))
     assert pass_ is not None
     reference = pass_["pSubpasses"][0]["pDepthStencilAttachment"]
     assert reference["aspectMask"] == "VK_IMAGE_ASPECT_DEPTH_BIT|VK_IMAGE_ASPECT_STENCIL_BIT"
