@@ -78,7 +78,7 @@ def run(request: Request) -> Iterator[Event]:
         opening = Opening(pool, request, scenario)  # children start while the files are read
         from shaderstat import inputs
 
-        candidates = _select(inputs.find(request.paths, stdin=request.stdin), request)
+        candidates = _select(inputs.find(request.paths, stdin=request.stdin, entries=request.entries), request)
         yield from _Run(request, candidates, chosen).events(pool, opening)
 
 
@@ -249,6 +249,9 @@ class _Run:
             command += ["--driver", request.driver_manifest]
         for name, value in request.environment.items():
             command += ["--env", f"{name}={value}"]
+        for one in candidate.modules:
+            if not one.alone:
+                command += ["--entry", f"{one.stage}:{one.entry_point}"]
         for name, value in variant.values.items():
             command += ["--spec", f"{name}={value}"]
         if request.scenario is not None:

@@ -47,6 +47,23 @@ STAGE_BITS: Mapping[str, int] = {
     "callable": 0x2000,
 }
 
+# What people call the stages: their words, and the suffixes that files have.
+STAGE_WORDS: Mapping[str, str] = {
+    **{stage: stage for stage in STAGE_BITS},
+    "vert": "vertex",
+    "tesc": "tessellation_control",
+    "tese": "tessellation_evaluation",
+    "geom": "geometry",
+    "frag": "fragment",
+    "comp": "compute",
+    "rgen": "raygen",
+    "rint": "intersection",
+    "rahit": "any_hit",
+    "rchit": "closest_hit",
+    "rmiss": "miss",
+    "rcall": "callable",
+}
+
 
 def stage_names(bits: int) -> tuple[str, ...]:
     """The stages in a VkShaderStageFlags value, in pipeline order; unknown bits as ``0x…``."""
@@ -112,8 +129,10 @@ class Request:
         timeout_s: the limit for one pipeline, in seconds.
         jobs: children per target.
         pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
+        entries: entry points, ``[STAGE:]NAME`` or a glob; only those are compiled. Empty means all.
         spec: specialization; every combination of values is a variant.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
+        sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
         scenario: path of a scenario file for the mock.
         stdin: the bytes that ``-`` stands for.
         arguments: the command line, for the record.
@@ -128,9 +147,11 @@ class Request:
     timeout_s: float = 60.0
     jobs: int = 1
     pipelines: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
     spec: tuple[SpecOption, ...] = ()
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    sandbox: bool = False
     scenario: str | None = None
     stdin: bytes | None = None
     arguments: tuple[str, ...] = ()

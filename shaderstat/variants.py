@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from shaderstat.errors import ShaderstatError
-from shaderstat.model import STAGE_BITS, SpecOption
+from shaderstat.model import STAGE_WORDS, SpecOption
 
 # Options multiply; beyond this somebody has made a slip.
 MAX_VARIANTS = 1024
-
-# The suffixes that files have are what many call the stages.
-STAGE_WORDS: Mapping[str, str] = {
-    **{stage: stage for stage in STAGE_BITS},
-    "vert": "vertex",
-    "tesc": "tessellation_control",
-    "tese": "tessellation_evaluation",
-    "geom": "geometry",
-    "frag": "fragment",
-    "comp": "compute",
-    "rgen": "raygen",
-    "rint": "intersection",
-    "rahit": "any_hit",
-    "rchit": "closest_hit",
-    "rmiss": "miss",
-    "rcall": "callable",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "reporters": ({"model", "errors"}, {"rich", "msgspec"}),
     "api": ({"model", "errors", "engine"}, set()),
-    "cli": ({"_version", "model", "errors", "engine", "reporters"}, {"click", "platformdirs"}),
+    "cli": ({"_version", "model", "errors", "variants", "engine", "reporters"}, {"click", "platformdirs"}),
     "__init__": ({"_version", "api", "model", "errors"}, set()),
     "__main__": ({"cli"}, set()),
 }

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from shaderstat.model import STAGE_BITS
+from shaderstat.model import STAGE_BITS, STAGE_WORDS
 from shaderstat.reporters.base import FORMATS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -18,22 +18,6 @@ CONTEXT = {
     "help_option_names": ["-h", "--help"],
     "auto_envvar_prefix": "SHADERSTAT",
     "max_content_width": 100,
-}
-
-# The stages' file suffixes are what many call them.
-_SHORT_STAGES = {
-    "vert": "vertex",
-    "tesc": "tessellation_control",
-    "tese": "tessellation_evaluation",
-    "geom": "geometry",
-    "frag": "fragment",
-    "comp": "compute",
-    "rgen": "raygen",
-    "rint": "intersection",
-    "rahit": "any_hit",
-    "rchit": "closest_hit",
-    "rmiss": "miss",
-    "rcall": "callable",
 }
 
 
@@ -73,14 +57,13 @@ class Stage(click.ParamType):  # type: ignore[type-arg]  # not generic before cl
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = str(value).strip().lower().replace("-", "_")
-        word = _SHORT_STAGES.get(word, word)
-        if word not in STAGE_BITS:
+        if word not in STAGE_WORDS:
             import difflib
 
-            close = difflib.get_close_matches(word, [*STAGE_BITS, *_SHORT_STAGES], n=1)
+            close = difflib.get_close_matches(word, [*STAGE_WORDS], n=1)
             mean = f"Did you mean {close[0]!r}?" if close else f"There are {', '.join(STAGE_BITS)}."
             self.fail(f"no stage is called {value!r}. {mean}", param, ctx)
-        return word
+        return STAGE_WORDS[word]
 
 
 def _all(*decorators: Decorator) -> Decorator:
@@ -127,7 +110,23 @@ work = _all(
     ),
 )  # fmt: skip
 
+chosen = _all(
+    click.option(
+        "--entry", "entries", multiple=True, metavar="[STAGE:]NAME", envvar="SHADERSTAT_ENTRY",
+        help="Only this entry point; NAME may be a glob. Repeatable.",
+    ),
+    click.option(
+        "--spec", "spec", multiple=True, metavar="[STAGE:]ID=VALUE[,...]", envvar="SHADERSTAT_SPEC",
+        help="Set a specialization constant, by SpecId or name. Several values make a variant each; several options"
+        " multiply.",
+    ),
+)  # fmt: skip
+
 stages = _all(
+    click.option(
+        "--synthetic", is_flag=True,
+        help="Show the executables of stages that were generated to go with a lone one, too.",
+    ),
     click.option(
         "--stage", "stages", type=Stage(), multiple=True, metavar="STAGE", envvar="SHADERSTAT_STAGE",
         help="Only executables of this stage: vertex, fragment, compute...",

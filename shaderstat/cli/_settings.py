@@ -12,6 +12,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from shaderstat import variants
 from shaderstat.cli import COMMANDS
 from shaderstat.model import Request
 from shaderstat.reporters.base import Options
@@ -71,6 +72,7 @@ def settings(
 
     Raises:
         click.UsageError: no path, or options that exclude each other.
+        ShaderstatError: a ``--spec`` that is none.
     """
     _check_paths(context, options["paths"])
     given = context.get_parameter_source("format") is ParameterSource.COMMANDLINE
@@ -90,6 +92,8 @@ def settings(
         timeout_s=options["timeout"],
         jobs=options["jobs"],
         pipelines=options["pipelines"],
+        entries=options["entries"],
+        spec=tuple(variants.parse(text) for text in options["spec"]),
         driver_manifest=options["driver"],
         environment=dict(options["env"]),
         scenario=options["scenario"],
@@ -101,6 +105,7 @@ def settings(
         representations=options.get("representations", ()),
         sort=options.get("sort"),
         top=options.get("top"),
+        synthetic=options.get("synthetic", False),
     )
     terminal = sys.stdout is not None and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"

@@ -52,6 +52,7 @@ class Tally:
         self._seen = self._total = 0
         self._counts: Counter[str] = Counter()
         self._bad = 0
+        self._wrong = False  # an error that is no result's
         self._executables = 0
         self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
         self._names: dict[str, set[str]] = {}  # option → what it could have matched
@@ -101,11 +102,12 @@ class Tally:
             there = sorted(self._names.get(line.split(" ")[0], ()))
             if there:
                 say(f"hint: there are {', '.join(there)}")
-        fine = self._complete and not self._bad and not self._open and not unmatched and not wordless
-        return 0 if fine else 2
+        wrong = self._wrong or self._bad or self._open or unmatched or wordless
+        return 2 if wrong or not self._complete else 0
 
     def _note(self, event: NoteEvent) -> None:
         note = event.diagnostic
+        self._wrong = self._wrong or note.severity == "error"
         if (self._given.quiet and note.severity != "error") or (note.code, note.message) in self._said:
             return
         self._said.add((note.code, note.message))
@@ -117,8 +119,9 @@ class Tally:
     def _result(self, result: Result) -> None:
         self._counts[result.status] += 1
         self._counts["cached"] += result.cached
-        self._executables += len(result.executables)
-        for executable in result.executables:
+        shown = [each for each in result.executables if self._given.selection.synthetic or not each.synthetic]
+        self._executables += len(shown)
+        for executable in shown:
             self._names.setdefault("--stage", set()).update(executable.stages)
             self._names.setdefault("--ir", set()).update(one.name for one in executable.representations)
         if result.executables and result.target is not None:
@@ -173,7 +176,9 @@ class Tally:
         more = "" if given.verbosity else ".  -v: the driver's descriptions"
         if any(path.startswith(("-", "/dev/", "/proc/")) for path in request.paths):  # they can't be read twice
             return more
-        command = ["shaderstat", "ir", *request.paths, *(word for name in request.targets for word in ("-t", name))]
+        command = ["shaderstat", "ir", *request.paths]
+        options = (("-t", request.targets), ("--entry", request.entries), ("--spec", given.options.get("spec", ())))
+        command += [word for option, values in options for value in values for word in (option, value)]
         return f"{more}.  Its code: {shlex.join(command)}"
 
 

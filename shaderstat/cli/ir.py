@@ -25,6 +25,7 @@ from shaderstat.reporters.base import Output
 @click.option("--out", metavar="DIR", help="Write each to a file in this folder, with an index.json.")
 @click.option("--force", is_flag=True, help="Replace files that are in that folder already.")
 @_options.targets
+@_options.chosen
 @_options.work
 @_options.stages
 @_options.output

@@ -13,6 +13,7 @@ from shaderstat.cli._settings import settings
 @click.command("list", context_settings=_options.CONTEXT)
 @_options.paths
 @_options.targets
+@_options.chosen
 @_options.work
 @_options.stages
 @_options.output

@@ -8,21 +8,25 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from shaderstat.inputs.candidates import MAX_ENTRY_POINTS, Candidate, InputModule, make_candidates
+from shaderstat.inputs.candidates import Candidate, make_candidates
 from shaderstat.inputs.files import MAX_BYTES, find_files
+from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule
 
 __all__ = ["MAX_BYTES", "MAX_ENTRY_POINTS", "Candidate", "InputModule", "find"]
 
 
-def find(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[Candidate]:
+def find(
+    paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None, entries: Sequence[str] = ()
+) -> list[Candidate]:
     """Expand `paths`, scan what they lead to, and group it into pipelines.
 
     Args:
         paths: files, folders, globs, or ``-``.
         stdin: the bytes that ``-`` stands for; None to read them from standard input.
+        entries: only entry points of such names, ``[STAGE:]NAME`` or a glob; empty for all.
 
     Raises:
         ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing,
-            no standard input to read.
+            no standard input to read, an entry point that no module has.
     """
-    return make_candidates(find_files(paths, stdin=stdin))
+    return make_candidates(find_files(paths, stdin=stdin), entries)

@@ -139,8 +139,10 @@ def _or(alternatives: tuple[Requirement, ...]) -> str:
 
 
 def _hint(alternatives: tuple[Requirement, ...], facts: DeviceFacts) -> str | None:
-    """RADV kept ray tracing pipelines behind a switch at first."""
+    """RADV kept ray tracing pipelines behind a switch until Mesa 23.2; GPUs without instructions for ray queries need
+    to emulate those (drivers' environment variables: ``RADV_PERFTEST``)."""
     names = {name for one in alternatives for name in (one.extension, *one.requires)}
-    if facts.driver.id == _RADV and "VK_KHR_ray_tracing_pipeline" in names:
-        return "older versions of RADV have it with --env RADV_PERFTEST=rt"
-    return None
+    if facts.driver.id != _RADV or "VK_KHR_ray_tracing_pipeline" not in names:
+        return None
+    switch = "rt" if facts.has_extension("VK_KHR_ray_query") else "rt,emulate_rt"
+    return f"this driver has it with --env RADV_PERFTEST={switch}"

@@ -141,8 +141,11 @@ class _Shapes(dict[int, tuple[int, int, int]]):
         return shape
 
 
-def parse(words: Words) -> Module:
+def parse(words: Words, *, functions: bool = True) -> Module:
     """Read all words.
+
+    Args:
+        functions: False to stop where they begin: enough for who asks for types and interfaces alone.
 
     Raises:
         InvalidSpirv: ``spirv/zero-word-count``, ``spirv/truncated``, ``spirv/two-modules``, ``spirv/string``,
@@ -199,6 +202,8 @@ def parse(words: Words) -> Module:
             declare(index)
         elif action == _SPECIAL:
             if opcode == _FUNCTION:
+                if not functions:
+                    break
                 index = _function(module, index)
                 continue
             handler = _HANDLERS.get(opcode)
@@ -210,6 +215,8 @@ def parse(words: Words) -> Module:
                 handler(module, index, after)
         index = after
     _finish(module, groups)
+    if functions and not module.unknown_opcodes:
+        _check_functions(module)
     return module
 
 
@@ -282,8 +289,10 @@ def _finish(module: Module, groups: list[int]) -> None:
         or any(not registry.knows_extension(each) for each in module.extensions)
     )
     _apply_groups(module, groups)
-    if module.unknown_opcodes:
-        return
+
+
+def _check_functions(module: Module) -> None:
+    """Every call and every entry point leads to a function."""
     for function in module.functions.values():
         for callee, index in function.calls.items():
             if callee not in module.functions:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 # Execution models, SPIR-V specification 3.3.
-VERTEX, TESC, TESE, GEOMETRY, FRAGMENT, COMPUTE, KERNEL, MESH, RAYGEN, MISS = 0, 1, 2, 3, 4, 5, 6, 5365, 5313, 5317
+VERTEX, TESC, TESE, GEOMETRY, FRAGMENT, COMPUTE, KERNEL = range(7)
+TASK, MESH, RAYGEN, MISS = 5364, 5365, 5313, 5317
 SHADER, LINKAGE, OPENCL = 1, 5, 6
 
 _INPUT, _OUTPUT = 1, 3

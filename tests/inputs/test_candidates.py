@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from shaderstat.errors import ShaderstatError
 from shaderstat.inputs import MAX_ENTRY_POINTS, Candidate, find
 from shaderstat.inputs.candidates import stem
 from tests.inputs.modules import (
@@ -21,6 +22,7 @@ from tests.inputs.modules import (
     OPENCL,
     RAYGEN,
     SHADER,
+    TASK,
     TESC,
     TESE,
     VERTEX,
@@ -82,7 +84,10 @@ def test_the_module_says_what_it_is_not_its_name(tmp_path: Path) -> None:
 def test_files_of_two_folders_are_no_pair(tmp_path: Path) -> None:
     write(tmp_path / "a", x_vert=VERTEX_MODULE)
     write(tmp_path / "b", x_frag=FRAGMENT_MODULE)
-    assert [one.verdict for one in find([tmp_path])] == ["unsupported", "unsupported"]
+    assert table(find([tmp_path])) == [
+        ("a/x", "graphics", ["vertex"], None),
+        ("b/x", "graphics", ["fragment"], None),
+    ]
 
 
 def test_a_compute_shader_beside_a_pair_is_its_own(tmp_path: Path) -> None:
@@ -97,7 +102,7 @@ def test_a_stage_that_is_there_twice_is_not_paired(tmp_path: Path) -> None:
     write(tmp_path, x_vert=VERTEX_MODULE, x=VERTEX_MODULE, x_frag=FRAGMENT_MODULE)
     found = find([tmp_path])
     assert sorted(one.name for one in found) == ["x", "x.frag", "x.vert"]
-    assert all(codes(one) == ["pipeline/stage-twice", "pipeline/stage-not-supported"] for one in found)
+    assert all(codes(one) == ["pipeline/stage-twice"] and one.verdict is None for one in found)
     assert "x.spv, x.vert.spv" in found[0].diagnostics[0].message
 
 
@@ -114,7 +119,7 @@ def test_a_vertex_stage_may_write_more_than_is_read(tmp_path: Path) -> None:
     assert table(find([tmp_path])) == [("x", "graphics", ["vertex", "fragment"], None)]
 
 
-def test_stages_that_are_not_compiled_yet_are_grouped_and_said(tmp_path: Path) -> None:
+def test_all_stages_of_a_stem_are_one_pipeline(tmp_path: Path) -> None:
     write(
         tmp_path,
         t_tesc=module(entry(TESC, inputs=[0], outputs=[0])),
@@ -122,28 +127,60 @@ def test_stages_that_are_not_compiled_yet_are_grouped_and_said(tmp_path: Path) -
         t_vert=VERTEX_MODULE,
         t_frag=FRAGMENT_MODULE,
         g_geom=module(entry(GEOMETRY)),
+        m_task=module(entry(TASK)),
+        m_mesh=module(entry(MESH, outputs=[0])),
+        m_frag=module(entry(FRAGMENT, inputs=[0])),
         r_rgen=module(entry(RAYGEN)),
         r_rmiss=module(entry(MISS)),
     )
-    found = find([tmp_path])
-    assert table(found) == [
-        ("g", "graphics", ["geometry"], "unsupported"),
-        ("r", "ray_tracing", ["raygen", "miss"], "unsupported"),
-        ("t", "graphics", ["vertex", "tessellation_control", "tessellation_evaluation", "fragment"], "unsupported"),
+    assert table(find([tmp_path])) == [
+        ("g", "graphics", ["geometry"], None),
+        ("m", "graphics", ["task", "mesh", "fragment"], None),
+        ("r", "ray_tracing", ["raygen", "miss"], None),
+        ("t", "graphics", ["vertex", "tessellation_control", "tessellation_evaluation", "fragment"], None),
     ]
-    assert all(codes(one) == ["pipeline/stage-not-supported"] for one in found)
 
 
-def test_mesh_and_vertex_stages_do_not_go_together(tmp_path: Path) -> None:
-    write(tmp_path, x_vert=VERTEX_MODULE, x_mesh=module(entry(MESH, outputs=[0, 1])), x_frag=FRAGMENT_MODULE)
-    assert {codes(one)[0] for one in find([tmp_path])} == {"pipeline/stages-do-not-fit"}
+def test_stages_without_a_vertex_or_fragment_stage_go_together(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        a_tesc=module(entry(TESC, outputs=[0])),
+        a_tese=module(entry(TESE, inputs=[0])),
+        b_vert=VERTEX_MODULE,
+        b_geom=module(entry(GEOMETRY, inputs=[1])),
+        c_geom=module(entry(GEOMETRY, outputs=[0, 1])),
+        c_frag=FRAGMENT_MODULE,
+    )
+    assert [stages for _, _, stages, _ in table(find([tmp_path]))] == [
+        ["tessellation_control", "tessellation_evaluation"],
+        ["vertex", "geometry"],
+        ["geometry", "fragment"],
+    ]
 
 
-def test_a_lone_stage_is_told_what_it_lacks(tmp_path: Path) -> None:
-    write(tmp_path, x_frag=FRAGMENT_MODULE)
-    (one,) = find([tmp_path])
-    assert table([one]) == [("x", "graphics", ["fragment"], "unsupported")]
-    assert "vertex shader" in (one.diagnostics[0].hint or "")
+@pytest.mark.parametrize(
+    "stages",
+    [
+        {"x_vert": VERTEX_MODULE, "x_mesh": module(entry(MESH, outputs=[0, 1])), "x_frag": FRAGMENT_MODULE},
+        {"x_vert": VERTEX_MODULE, "x_tesc": module(entry(TESC, inputs=[0])), "x_frag": FRAGMENT_MODULE},
+        {"x_tese": module(entry(TESE)), "x_geom": module(entry(GEOMETRY))},
+        {"x_task": module(entry(TASK)), "x_frag": module(entry(FRAGMENT))},
+    ],
+)
+def test_stages_that_would_lack_one_in_their_middle_do_not_go_together(
+    tmp_path: Path, stages: dict[str, bytes]
+) -> None:
+    write(tmp_path, **stages)
+    found = find([tmp_path])
+    assert [len(one.modules) for one in found] == [1] * len(stages)
+    assert {tuple(codes(one)) for one in found} == {("pipeline/stages-do-not-fit",)}
+
+
+def test_a_library_may_have_several_miss_shaders(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(entry(RAYGEN, "go"), entry(MISS, "sky"), entry(MISS, "shadow")))
+    assert table(find([tmp_path])) == [("lib", "ray_tracing", ["raygen", "miss", "miss"], None)]
+    write(tmp_path / "two", x_rmiss=module(entry(MISS)), x=module(entry(MISS)))
+    assert [codes(one) for one in find([tmp_path / "two"])] == [["pipeline/stage-twice"]] * 2
 
 
 def test_a_broken_partner_is_named(tmp_path: Path) -> None:
@@ -235,6 +272,50 @@ def test_entry_points_beyond_a_number_are_counted_and_said(tmp_path: Path) -> No
     assert found[-1].verdict == "unsupported"
     assert codes(found[-1]) == ["pipeline/too-many-entry-points"]
     assert "3 are not" in found[-1].diagnostics[0].message
+
+
+LIBRARY = module(
+    entry(VERTEX, "main", outputs=[0]), entry(FRAGMENT, "main", inputs=[0]), entry(COMPUTE, "blur::x"),
+    entry(COMPUTE, "blur::y"), entry(COMPUTE, "[0]"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (["main"], [("lib", ["vertex", "fragment"])]),
+        (["fragment:main"], [("lib:main", ["fragment"])]),
+        (["frag:main"], [("lib:main", ["fragment"])]),
+        (["blur::*"], [("lib:blur::x", ["compute"]), ("lib:blur::y", ["compute"])]),
+        (["blur::y", "vert:*"], [("lib:blur::y", ["compute"]), ("lib:main", ["vertex"])]),
+        (["[0]"], [("lib:[0]", ["compute"])]),
+        (["compute:[0]"], [("lib:[0]", ["compute"])]),
+    ],
+)
+def test_entry_points_may_be_chosen(tmp_path: Path, wanted: list[str], expected: list[tuple[str, list[str]]]) -> None:
+    write(tmp_path, lib=LIBRARY, other=module(entry(COMPUTE, "unlike")))
+    found = find([tmp_path], entries=wanted)
+    assert [(one.name, [module.stage for module in one.modules]) for one in found] == expected
+    assert all(one.verdict is None and not any(module.alone for module in one.modules) for one in found)
+
+
+@pytest.mark.parametrize("wanted", [["mian"], ["main", "mian"], ["compute:main"]])
+def test_an_entry_point_that_is_nowhere_is_an_error_that_says_what_there_is(tmp_path: Path, wanted: list[str]) -> None:
+    write(tmp_path, lib=LIBRARY)
+    with pytest.raises(ShaderstatError, match=wanted[-1]) as raised:
+        find([tmp_path], entries=wanted)
+    assert raised.value.exit_code == 2
+    assert "main (vertex), main (fragment), blur::x (compute)" in (raised.value.hint or "")
+
+
+def test_chosen_entry_points_beyond_the_first_are_compiled(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(*(entry(COMPUTE, f"e{n}") for n in range(MAX_ENTRY_POINTS + 3))))
+    assert [one.name for one in find([tmp_path], entries=["e33", "e34"])] == ["lib:e33", "lib:e34"]
+
+
+def test_a_file_that_says_nothing_of_entry_points_is_still_told(tmp_path: Path) -> None:
+    write(tmp_path, cut_comp=COMPUTE_MODULE[:40])
+    assert [one.verdict for one in find([tmp_path], entries=["main"])] == ["invalid"]
 
 
 def test_hostile_entry_points_are_kept_as_they_are(tmp_path: Path) -> None:
