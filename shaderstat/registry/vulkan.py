@@ -61,6 +61,24 @@ def result_name(number: int) -> str:
     return name("VkResult", number) or str(number)
 
 
+@cache
+def providers(name: str) -> tuple[str, ...]:
+    """What brings an enumeration's value or a flag bit that pipelines are made of, any of them: ``VK_EXT_…``,
+    ``VK_VERSION_1_3``. Empty where Vulkan 1.0 has it. An alias is brought by what brings today's name."""
+    return _provided().get(name, ())
+
+
+@cache
+def _provided() -> Mapping[str, tuple[str, ...]]:
+    by_name = {name: tuple(text.split()) for name, text in tables.PROVIDED}
+    for type in _ENUMS:
+        for each, number in values(type).items():
+            today = _names(type)[number]
+            if today in by_name:
+                by_name.setdefault(each, by_name[today])
+    return by_name
+
+
 def is_flags(type: str) -> bool:
     """Whether `type` is a set of bits: several names may be joined."""
     return "Flags" in type or "FlagBits" in type
@@ -95,7 +113,7 @@ _ENUMS = dict(tables.ENUMS)
 
 class Member(NamedTuple):
     """`type` is vk.xml's base type, without pointers; `length` its ``len`` of a pointer: a member's name, an
-    expression, ``null-terminated`` left out; "" where there is none."""
+    expression, ``null-terminated`` left out; of an array in the struct itself ``[4]``; "" where there is none."""
 
     type: str
     length: str = ""

@@ -267,3 +267,18 @@ def test_no_cffi_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_brings_a_value_of_an_enumeration() -> None:
+    # "VK_DYNAMIC_STATE_CULL_MODE is provided by VK_VERSION_1_3 and VK_EXT_extended_dynamic_state" and so on in vk.xml
+    assert registry.providers("VK_DYNAMIC_STATE_VIEWPORT") == ()
+    assert set(registry.providers("VK_DYNAMIC_STATE_CULL_MODE")) == {"VK_EXT_extended_dynamic_state", "VK_VERSION_1_3"}
+    assert registry.providers("VK_DYNAMIC_STATE_CULL_MODE_EXT") == registry.providers("VK_DYNAMIC_STATE_CULL_MODE")
+    assert registry.providers("VK_DYNAMIC_STATE_VERTEX_INPUT_EXT") == ("VK_EXT_vertex_input_dynamic_state",)
+
+
+def test_arrays_in_a_struct_have_their_size() -> None:
+    blend = registry.struct("VkPipelineColorBlendStateCreateInfo")
+    assert blend is not None
+    assert blend.members["blendConstants"].length == "[4]"
+    assert blend.members["pAttachments"].length == "attachmentCount"
