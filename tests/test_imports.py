@@ -4,6 +4,7 @@ plain data, and the kit runs where nothing else is installed."""
 from __future__ import annotations
 
 import ast
+import os
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from shaderstat import wire
+from shaderstat.model import Job, JobModule, Launch
 from shaderstat.pool.child import kit_path
 from tests.conftest import ROOT, Run
 
@@ -40,8 +43,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "variants": ({"model", "errors"}, set()),
     "annotate": ({"model", "dictionary", "representations"}, set()),
     "pool": ({"model", "errors", "wire"}, set()),
-    "targets": ({"model", "errors", "pool", "wire"}, set()),
-    "trees": ({"model", "errors", "pool", "targets"}, {"platformdirs"}),
+    "trees": ({"model", "errors", "pool"}, {"platformdirs"}),
+    "targets": ({"_version", "model", "errors", "wire", "pool", "trees"}, set()),
     "engine": (
         {
             "_version",
@@ -137,50 +140,47 @@ def test_help_loads_click_and_the_command_line_alone(shaderstat: Run) -> None:
     assert ours <= {"__init__", "cli", "_version"}, ours
 
 
-# Does a job in a child that finds nothing but the kit, then looks at what it has loaded.
-JOB = """
+# A child as it is started in earnest, but that it tells what it has loaded before it leaves.
+BOOT = """
 import os, sys
-sys.path[:0] = sys.argv[2:]
-from shaderstat import wire
-from shaderstat.child import loop
-from shaderstat.model import Job, JobModule, Launch
+out = os.dup(1)
+os.dup2(2, 1)
+sys.path[:0] = sys.argv[1:]
+leave = os._exit
 
-backend, sample = sys.argv[1].split("=")
-environment = {"device": 0}
-data = open(sample, "rb").read()
-launch = {**wire.launch_to_plain(Launch(backend, backend, "host")), "timeout_s": 30.0}
-job = Job("compute", (JobModule("x.comp.spv", data, "compute", "main"),), representations=True, timeout_s=30.0)
-into, feed = os.pipe()
-drain, out = os.pipe()
-os.write(feed, wire.frame(wire.LAUNCH, launch) + wire.job_frame(job))
-real_exit, frames = os._exit, wire.FrameReader()
+def tell(status):
+    os.write(2, ("loaded " + " ".join(sys.modules)).encode())
+    leave(status)
 
-def look(status):
-    frames.feed(os.read(drain, 1 << 20))
-    answers = [header for kind, header, _ in iter(frames.next, None) if kind == wire.ANSWER]
-    print(answers[0]["status"])
-    print(*sorted(sys.modules))
-    sys.stdout.flush()
-    real_exit(status)
-
-os._exit = look
-os.close(feed)
-loop.Child(into, out).run()
+os._exit = tell
+from shaderstat.child import serve
+serve(0, out)
+tell(0)
 """
 
 
 def run_child(kit: Path, backend: str, sample: Path) -> tuple[str, set[str]]:
     """Run one job with the kit alone on the path: its status, and the top-level modules of others that were loaded."""
+    launch = {**wire.launch_to_plain(Launch(backend, backend, "host")), "timeout_s": 30.0}
+    job = Job("compute", (JobModule("x.comp.spv", sample.read_bytes(), "compute", "main"),), representations=True)
     others = [folder for folder in kit_path() if Path(folder) != ROOT]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", JOB, f"{backend}={sample}", str(kit), *others],
-        capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    status, modules = done.stdout.splitlines()[-2:]
-    names = set(modules.split())
+    command = [sys.executable, "-I", "-S", "-c", BOOT, str(kit), *others]
+    frames = wire.FrameReader()
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdin and child.stdout and child.stderr
+        child.stdin.write(wire.frame(wire.LAUNCH, launch) + wire.job_frame(job))
+        child.stdin.flush()
+        status = None
+        while status is None and (data := os.read(child.stdout.fileno(), 1 << 16)):
+            frames.feed(data)
+            for kind, header, _ in iter(frames.next, None):
+                status = header["status"] if kind == wire.ANSWER else status
+        child.stdin.close()  # not before: a child whose parent is gone leaves at once
+        said = child.stderr.read().decode()
+    assert status is not None, said
+    names = set(said.rpartition("loaded ")[2].split())
     ours = {room_of(name) for name in names if name.startswith("shaderstat")}
-    assert ours <= {"__init__", "backends.vulkan", *KIT}, ours
+    assert "child" in ours and ours <= {"__init__", "backends.vulkan", *KIT}, ours
     foreign = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"shaderstat", "__main__"}
     return status, foreign
 
