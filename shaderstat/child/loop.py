@@ -37,7 +37,7 @@ class Child:
 
     def run(self) -> None:
         """Serve until the input ends."""
-        _no_core_dumps()
+        no_core_dumps()
         watchdog = Watchdog(self._in, self._say_deadline)
         first = self._receive()
         if first is None:
@@ -179,7 +179,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _no_core_dumps() -> None:
+def no_core_dumps() -> None:
     """A crash is a result here, and a folder full of cores is nobody's wish (reference: Fossilize #117)."""
     try:
         import resource

@@ -22,7 +22,18 @@ from shaderstat.errors import NoTarget
 from shaderstat.model import Launch
 
 # The part of shaderstat that runs where a driver is (design.md, "The house").
-ROOMS = ("__init__.py", "model.py", "errors.py", "wire.py", "registry", "spirv", "pipeline", "backends", "child")
+ROOMS = (
+    "__init__.py",
+    "_version.py",
+    "model.py",
+    "errors.py",
+    "wire.py",
+    "registry",
+    "spirv",
+    "pipeline",
+    "backends",
+    "child",
+)
 
 # The protocol's descriptor is put aside first, so that no driver's chatter can enter it (see `shaderstat.pool.child`).
 BOOT = (
@@ -30,7 +41,7 @@ BOOT = (
     "read=lambda n:b''.join(os.read(0,1)for _ in range(n));exec(read(int(read(8),16)))"
 )
 
-_THEN = b"\narrive(read)\nfrom shaderstat.child import serve\nserve(0, out)\n"
+_THEN = "\narrive(read)\nfrom {entry} import serve\nserve(0, out)\n"
 
 
 def is_needed(launch: Launch) -> bool:
@@ -47,15 +58,18 @@ def command(launch: Launch) -> list[str]:
     return [*launch.prefix, *python]
 
 
-def opening(launch: Launch) -> bytes:
+def opening(launch: Launch, entry: str = "shaderstat.child") -> bytes:
     """What is written to such a child before the first frame.
+
+    Args:
+        entry: the module of the kit whose ``serve`` takes over.
 
     Raises:
         NoTarget: the package `vulkan` is not installed here.
     """
     name, packed = pack(launch.backend)
     settings = {"kit": name, "environment": dict(launch.environment)}
-    program = Path(__file__).with_name("far_side.py").read_bytes() + _THEN
+    program = Path(__file__).with_name("far_side.py").read_bytes() + _THEN.format(entry=entry).encode()
     return b"".join(_sized(part) for part in (program, json.dumps(settings).encode(), packed))
 
 

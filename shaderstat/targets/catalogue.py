@@ -1,8 +1,12 @@
-"""From a target's name to the launches that may reach it."""
+"""From a target's name to the launches that may reach it.
+
+mock   host   host:N   DRIVER:GPU   DRIVER@host:GPU   DRIVER@TREE:GPU
+"""
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,13 +14,28 @@ from typing import Any
 
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import Launch, Request
-from shaderstat.targets import radv
+from shaderstat.targets import chips, sandbox
+from shaderstat.targets.places import Place, host_places, tree_places
+from shaderstat.trees import find as find_tree
 
 Scenario = Mapping[str, Any]
 
+# What is taken when nothing is asked for and no device is here: known to every Mesa since 2020, in every kind of place.
+DEFAULT = "navi21"
+
+# Other words for drivers: the file's, the vendor's.
+DRIVERS: Mapping[str, str] = {
+    **{name: name for name in chips.CHIPS},
+    "freedreno": "turnip",
+    "nouveau": "nvk",
+    "asahi": "agx",
+    "honeykrisp": "agx",
+}
+
 
 def named(name: str, request: Request, scenario: Scenario | None = None) -> list[Launch]:
-    """The launches of one target's name, to be tried in order until one opens.
+    """The launches of one target's name, to be tried in order until one opens. All have the same id, the target's name
+    as the report will have it.
 
     Args:
         scenario: what the mock shall answer.
@@ -26,27 +45,25 @@ def named(name: str, request: Request, scenario: Scenario | None = None) -> list
         ShaderstatError: the driver manifest can't be read.
     """
     kind, _, rest = name.partition(":")
+    driver, at, where = kind.partition("@")
     if name == "mock":
         return [_mock(scenario)]
     if kind == "host" and (rest == "" or rest.isdecimal()):
-        return [_host(int(rest) if rest else -1, request)]
-    if kind == "radv" and rest:
-        manifest = _manifest(request)
-        return [_with_environment(one, request) for one in radv.launches(rest, {**os.environ}, manifest)]
-    raise NoTarget(
-        f"no target is called {name!r}",
-        hint="host:0 (a device of the Vulkan loader), radv:navi21 (RADV's null device) and mock are",
-    )
+        return [_finish(_host(int(rest) if rest else -1, request), request)]
+    if driver in DRIVERS and rest and bool(at) == bool(where):
+        return [_finish(one, request) for one in _without_gpu(DRIVERS[driver], where, rest, request)]
+    raise NoTarget(f"no target is called {name!r}", hint=_explain(driver, rest))
 
 
 def automatic(request: Request, scenario: Scenario | None = None) -> list[Launch]:
-    """What is tried, in order, when no target is named: host devices, RADV's null device, the mock."""
+    """What is tried, in order, when no target is named: this machine's devices, compilers without a GPU (this
+    machine's, then the driver trees'), the mock."""
     if scenario is not None or request.backend == "mock":
         return [_mock(scenario)]
-    launches = [_host(-1, request)]
+    launches = [_finish(_host(-1, request), request)]
     if request.driver_manifest is None:
-        with contextlib.suppress(NoTarget):  # no RADV here: the host's refusal says what to install
-            launches += named(f"radv:{radv.DEFAULT}", request)[:1]
+        with contextlib.suppress(NoTarget):  # nothing of the kind here: the host's refusal says what to install
+            launches += named(f"radv:{DEFAULT}", request)
     if request.backend == "auto" and request.driver_manifest is None:
         launches.append(_mock(None))
     return launches
@@ -58,7 +75,7 @@ def _mock(scenario: Scenario | None) -> Launch:
 
 def _host(device: int, request: Request) -> Launch:
     manifest = _manifest(request)
-    launch = Launch(
+    return Launch(
         id="host" if device < 0 else f"host:{device}",
         backend="vulkan",
         source="config" if manifest else "host",
@@ -66,12 +83,48 @@ def _host(device: int, request: Request) -> Launch:
         driver_manifest=manifest,
         environment={"VK_DRIVER_FILES": manifest, "VK_ICD_FILENAMES": manifest} if manifest else {},
     )
-    return _with_environment(launch, request)
 
 
-def _with_environment(launch: Launch, request: Request) -> Launch:
-    """The variables of ``--env`` win over the launch's own."""
-    return replace(launch, environment={**launch.environment, **request.environment})
+def _without_gpu(driver: str, where: str, gpu: str, request: Request) -> list[Launch]:
+    """Every place's launch of one GPU of one driver."""
+    chip = chips.find(driver, gpu)
+    target = f"{driver}{'@' + where if where else ''}:{chip.name}"
+    places, absent = _places(driver, where, target, request)
+    if not places:
+        raise NoTarget(f"{target}: {absent[0]}", hint=absent[1])
+    launches = [launch for place in places if (launch := place.launch(chip, target)) is not None]
+    if not launches:
+        versions = " and ".join(place.words for place in places)
+        known = {one for place in places for one in place.chips()}
+        near = [one for one in chips.nearest(driver, gpu, count=60) if one in known][:3] or sorted(
+            known, key=lambda one: one.name
+        )[:3]
+        raise NoTarget(
+            f"{target}: {driver} of {versions} does not know this GPU",
+            hint=f"nearest: {', '.join(f'{driver}:{one.name}' for one in near)}; shaderstat targets -v lists all",
+        )
+    return launches
+
+
+def _places(driver: str, where: str, target: str, request: Request) -> tuple[list[Place], tuple[str, str]]:
+    """The places that a name may mean, and what to say where there are none: a reason and a command."""
+    manifest = _manifest(request)
+    if where and where != "host":
+        if manifest is not None:
+            raise NoTarget(f"{target}: a driver tree has its own driver, which --driver can't replace")
+        tree = find_tree(where)
+        lacks = f"the driver tree {where} (Mesa {tree.mesa}) has no {driver}, or has lost what stands in for its GPU"
+        return tree_places(driver, tree), (lacks, f"shaderstat targets install {where}")
+    found, absent = host_places(os.environ, driver, manifest)
+    if not where and manifest is None:
+        found += tree_places(driver)
+    return found, (absent.reason, absent.command) if absent else ("it can't be reached", "shaderstat targets")
+
+
+def _finish(launch: Launch, request: Request) -> Launch:
+    """The variables of ``--env`` win over the launch's own; ``--sandbox`` closes it in."""
+    launch = replace(launch, environment={**launch.environment, **request.environment})
+    return sandbox.enclose(launch) if request.sandbox else launch
 
 
 def _manifest(request: Request) -> str | None:
@@ -82,3 +135,16 @@ def _manifest(request: Request) -> str | None:
     if not os.path.isfile(path):
         raise ShaderstatError(f"{request.driver_manifest}: no such driver manifest", hint="name a driver's .json file")
     return path
+
+
+def _explain(driver: str, rest: str) -> str:
+    """What might have been meant: a driver's name misspelt, or a GPU's without its driver."""
+    word = rest or driver
+    for name, table in chips.CHIPS.items():
+        for chip in table.values():
+            if word.lower() in (chip.name, *chip.spellings, *chip.aliases):
+                return f"that GPU is {name}:{chip.name}"
+    close = difflib.get_close_matches(driver, [*DRIVERS, "host", "mock"], n=1)
+    if close:
+        return f"did you mean {close[0]}{':' + rest if rest else ''}?  shaderstat targets lists them all"
+    return "radv:navi21, turnip:a740, nvk:ad102, agx:g13g, host:0 and mock are such; shaderstat targets lists them all"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from collections.abc import Mapping
@@ -33,4 +34,43 @@ def find(stem: str, environment: Mapping[str, str]) -> str | None:
             path = folder / name
             if os.access(path, os.R_OK):
                 return str(path)
+    return None
+
+
+def visible(environment: Mapping[str, str]) -> list[str]:
+    """Every manifest that the loader will read: those of ``VK_DRIVER_FILES`` (or its older name), or all there are."""
+    for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES"):
+        if given := environment.get(name):
+            return [path for path in given.split(":") if path]
+    found = [path for folder in folders(environment) for path in sorted(folder.glob("*.json"))]
+    return [str(path) for path in found]
+
+
+def library(manifest: str) -> str | None:
+    """The file of the driver that a manifest names; None where it can't be told or isn't there.
+
+    A name without a slash is the dynamic loader's to find: it is looked for where libraries of this machine's
+    architecture are.
+    """
+    try:
+        with open(manifest, "rb") as file:
+            named = json.load(file)["ICD"]["library_path"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    if not isinstance(named, str) or "\0" in named:
+        return None
+    if "/" in named:
+        path = os.path.join(os.path.dirname(manifest), named)
+        return path if os.path.isfile(path) else None
+    return shared_library(named)
+
+
+def shared_library(name: str) -> str | None:
+    """A shared library of this machine by its file name."""
+    machine = platform.machine()
+    triplet = {"arm64": "aarch64", "i686": "i386"}.get(machine, machine) + "-linux-gnu"
+    for folder in ("/usr/local/lib", f"/usr/lib/{triplet}", f"/lib/{triplet}", "/usr/lib64", "/usr/lib", "/lib64"):
+        path = f"{folder}/{name}"
+        if os.path.isfile(path):
+            return path
     return None

@@ -12,6 +12,7 @@ from shaderstat.errors import NoTarget
 from shaderstat.model import Diagnostic, Launch, Request
 from shaderstat.pool import Pool
 from shaderstat.targets.catalogue import Scenario, automatic, named
+from shaderstat.targets.choosing import expand
 from shaderstat.wire import Hello
 
 
@@ -35,12 +36,13 @@ class Opening:
     def __init__(self, pool: Pool, request: Request, scenario: Scenario | None) -> None:
         self._pool = pool
         self._request = request
-        self._named = [named(name, request, scenario) for name in dict.fromkeys(request.targets)]
+        self._named = [named(name, request, scenario) for name in expand(request.targets, request)]
+        self._named = [*{launches[0].id: launches for launches in self._named}.values()]  # one target by two names
         self._automatic = [] if self._named else automatic(request, scenario)
-        # The mock comes last of the automatic ones, and only when nothing else answers.
+        # A driver tree and the mock come last of the automatic ones, and only when nothing else answers.
         first = [launches[0] for launches in self._named]
-        first += [one for one in self._automatic if one.backend != "mock" or len(self._automatic) == 1]
-        self._lanes = {launch.id: self._start(launch) for launch in first}
+        first += [one for one in self._automatic if one.source not in ("tree", "mock") or len(self._automatic) == 1]
+        self._lanes = {id(launch): self._start(launch) for launch in first}
 
     def wait(self) -> tuple[list[Opened], list[Diagnostic]]:
         """Wait for the devices.
@@ -61,7 +63,7 @@ class Opening:
 
     def _first(self, launches: list[Launch]) -> Opened:
         """The first launch of one target that answers; the last one's refusal is the target's."""
-        lane = self._lanes[launches[0].id]
+        lane = self._lanes[id(launches[0])]
         for launch, following in zip(launches, [*launches[1:], None], strict=True):
             try:
                 return Opened(lane, launch, self._pool.wait(lane))
@@ -76,7 +78,7 @@ class Opening:
         """The first of the automatic targets that answers."""
         reasons: list[NoTarget] = []
         for launch in self._automatic:
-            lane = self._lanes[launch.id] if launch.id in self._lanes else self._start(launch)
+            lane = self._lanes[id(launch)] if id(launch) in self._lanes else self._start(launch)
             try:
                 opened = Opened(lane, launch, self._pool.wait(lane))
             except NoTarget as error:

@@ -88,7 +88,7 @@ def launch(tree: Tree, driver: str, target: str, selector: str | None) -> Launch
     library = tree.library(shim.library)
     if library is None and driver != "radv":
         raise NoTarget(
-            f"{target}: the driver tree {tree.name} (Mesa {tree.mesa}) has no {shim.library}, which stands in for the GPU",
+            f"{target}: the driver tree {tree.name} (Mesa {tree.mesa}) lacks {shim.library}, its stand-in for the GPU",
             hint=f"shaderstat targets install {tree.name}",
         )
     variable = shim.variable if library is not None else "RADV_FORCE_FAMILY"
@@ -133,11 +133,25 @@ def relevant(packages: Mapping[str, str]) -> dict[str, str]:
 @cache
 def scratch() -> Path:
     """A folder of this user's for what shims write: they want XDG_RUNTIME_DIR, which cron, ssh and containers lack."""
-    import platformdirs
+    return _own_folder("scratch")
 
+
+@cache
+def kit_home() -> Path:
+    """Where a child on this machine keeps the kit (`shaderstat.pool.far_side`), so that a sandbox can let it."""
+    return _own_folder("kit")
+
+
+def cache_home() -> Path:
+    """Where shaderstat keeps what it can find out again; the same rule as `shaderstat.pool.far_side` has."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "shaderstat"
+
+
+def _own_folder(name: str) -> Path:
+    """A folder in this user's cache; below the system's temporary folder where there is no home to write to."""
     for folder in (
-        Path(platformdirs.user_cache_dir("shaderstat")) / "scratch",
-        Path(tempfile.gettempdir()) / f"shaderstat-scratch-{os.getuid()}",
+        cache_home() / name,
+        Path(tempfile.gettempdir()) / f"shaderstat-{name}-{os.getuid()}",
     ):
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,0 +1,125 @@
+"""Trials: does a compiler answer, and what does it make of one small module?
+
+`shaderstat targets` asks this of dozens of GPUs. One process loads the kit and the Vulkan loader once and forks for
+each trial, since an unknown GPU's name aborts a driver. The input is one ``job`` frame and then ``launch`` frames, each
+with its ``environment`` and ``timeout_s``; the output is, for each launch, ``hello`` and ``answer``, or ``refused``. A
+launch of device -1 stands for all devices of the loader and is answered once for each of them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from shaderstat import wire
+from shaderstat.backends.base import DriverError, open_backend
+from shaderstat.child.loop import no_core_dumps
+from shaderstat.child.prepare import Prepared, prepare
+from shaderstat.child.spirv_tools import SpirvTools
+from shaderstat.errors import NoTarget, ShaderstatError
+from shaderstat.model import Answer, Launch
+from shaderstat.pipeline.synthesis import synthesise
+
+
+def serve(in_fd: int, out_fd: int) -> None:
+    """Take a job and launches from `in_fd`, answer on `out_fd`, until the input ends."""
+    no_core_dumps()
+    frames = _frames(in_fd)
+    _, header, blob = next(frames)
+    prepared = prepare(wire.job_from_frame(header, blob))
+    with suppress(ImportError, OSError):  # loaded once, for all forks; where it can't be, each of them says why
+        from shaderstat.backends.vulkan import device, pipelines  # noqa: F401
+    for _, header, _ in frames:
+        environment, limit_s = header.pop("environment"), header.pop("timeout_s")
+        launch = wire.launch_from_plain(header)
+        for one in _devices(launch, environment, limit_s):
+            _write(out_fd, one if isinstance(one, bytes) else _trial(one, environment, limit_s, prepared))
+    os._exit(0)
+
+
+def _frames(in_fd: int) -> Iterator[tuple[int, dict[str, Any], bytes]]:
+    reader = wire.FrameReader()
+    while data := os.read(in_fd, 1 << 16):
+        reader.feed(data)
+        while (frame := reader.next()) is not None:
+            yield frame
+
+
+def _devices(launch: Launch, environment: Mapping[str, str], limit_s: float) -> Iterator[Launch | bytes]:
+    """The launch itself, or one for each device that the loader shows; the refusal where it shows none."""
+    if launch.device >= 0:
+        yield launch
+        return
+
+    def count() -> bytes:
+        from shaderstat.backends.vulkan import enumerate_devices
+
+        return bytes([len(enumerate_devices(launch))])
+
+    counted = _forked(count, environment, limit_s, launch.id)
+    if len(counted) != 1:
+        yield counted
+        return
+    for index in range(counted[0]):
+        yield replace(launch, id=f"{launch.id}:{index}", device=index)
+
+
+def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, prepared: Prepared) -> bytes:
+    def compile_it() -> bytes:
+        backend = open_backend(launch, SpirvTools(None))
+        facts = backend.facts
+        hello = wire.Hello(facts.driver, facts.device, launch.device, None)
+        spec = synthesise(prepared.stages, facts)
+        with backend.compile(spec, statistics=True, representations=True) as pipeline:
+            answer = Answer("ok", pipeline.query())
+        return wire.hello_frame(hello) + wire.answer_frame(answer)
+
+    return _forked(compile_it, environment, limit_s, launch.id)
+
+
+def _forked(work: Callable[[], bytes], environment: Mapping[str, str], limit_s: float, name: str) -> bytes:
+    """What `work` gives in a process of its own; a ``refused`` frame where it fails, dies or takes too long."""
+    into, out = os.pipe()
+    with tempfile.TemporaryFile() as said:
+        process = os.fork()
+        if process == 0:
+            os.dup2(said.fileno(), 2)
+            os.dup2(said.fileno(), 1)
+            signal.setitimer(signal.ITIMER_REAL, limit_s)  # SIGALRM's default is to end the process
+            os.environ.update(environment)
+            try:
+                result = work()
+            except NoTarget as error:
+                result = _refused(error.message, error.hint)
+            except (DriverError, ShaderstatError) as error:
+                result = _refused(f"{name}: {error}")
+            _write(out, result)
+            os._exit(0)
+        os.close(out)
+        with open(into, "rb") as stream:
+            result = stream.read()
+        _, status = os.waitpid(process, 0)
+        if status == 0 and result:
+            return result
+        said.seek(0)
+        words = said.read(4096).decode("utf-8", "replace").strip().splitlines()
+    number = os.waitstatus_to_exitcode(status)
+    if number == -signal.SIGALRM:
+        return _refused(f"{name}: no answer within {limit_s:g} s")
+    how = signal.Signals(-number).name if number < 0 else f"exit status {number}"
+    return _refused(f"{name}: the driver died ({how}){': ' + words[-1] if words else ''}")
+
+
+def _refused(message: str, hint: str | None = None) -> bytes:
+    return wire.frame(wire.REFUSED, {"message": message, "hint": hint})
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

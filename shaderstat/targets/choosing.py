@@ -1,0 +1,40 @@
+"""Globs among targets' names: ``radv:*``, ``*:*``, ``all``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from shaderstat.errors import NoTarget
+from shaderstat.model import Request
+
+ALL = "all"
+
+
+def expand(names: Sequence[str], request: Request) -> list[str]:
+    """`names` with each glob replaced by the targets that can be reached and match it, each once, in the order given.
+
+    ``all`` is every compiler that can be reached; the mock is none.
+
+    Raises:
+        NoTarget: a glob that matches nothing.
+    """
+    if not any(_is_glob(name) for name in names):
+        return list(dict.fromkeys(names))
+    from shaderstat.targets.listing import listing
+
+    reached = [one.target for one in listing(request.environment).reached]
+    chosen: dict[str, None] = {}
+    for name in names:
+        if not _is_glob(name):
+            chosen[name] = None
+            continue
+        found = [one for one in reached if (name == ALL or fnmatchcase(one, name)) and one != "mock"]
+        if not found:
+            raise NoTarget(f"no target that can be reached matches {name!r}", hint="shaderstat targets lists them all")
+        chosen.update(dict.fromkeys(found))
+    return list(chosen)
+
+
+def _is_glob(name: str) -> bool:
+    return name == ALL or any(character in name for character in "*?[")

@@ -1,0 +1,235 @@
+"""Every compiler that can be reached from here, and why others can't.
+
+Each is asked once, and the answer remembered while the driver's files stay the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from glob import glob
+from pathlib import Path
+
+from shaderstat._version import __version__
+from shaderstat.model import Device, Driver, Launch
+from shaderstat.pool.environment import recorded
+from shaderstat.targets import manifests, memory
+from shaderstat.targets.chips import CHIPS
+from shaderstat.targets.places import Absent, Place, all_places
+from shaderstat.targets.probe import Trial, identity, try_all
+from shaderstat.trees import HalfBuilt, Tree, installed
+from shaderstat.trees.launch import cache_home
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A compiler that has answered.
+
+    Attributes:
+        target: its name; the short one where that means it, ``radv@sid:navi21`` where ``radv:navi21`` is another.
+        gpu: the product's usual name, or the device's own.
+        where: for people: ``loader``, ``null device``, ``tree sid``, ``built in``.
+        alike: a hash of its answer to the trial: targets of one driver that share it are one compiler, as far as seen.
+    """
+
+    target: str
+    gpu: str
+    driver: Driver
+    device: Device
+    source: str
+    where: str
+    statistics: bool
+    representations: bool
+    alike: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreached:
+    """What can't be reached: which targets, why, and the command that would change it ("" where nothing would)."""
+
+    targets: tuple[str, ...]
+    reason: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All of it; `refused` are GPUs that a driver's files speak of and the driver itself refuses."""
+
+    reached: tuple[Reached, ...]
+    unreached: tuple[Unreached, ...]
+    refused: tuple[Unreached, ...]
+    trees: tuple[Tree | HalfBuilt, ...]
+
+    @property
+    def default(self) -> str | None:
+        """The target that is taken when none is asked for."""
+        return self.reached[0].target if self.reached else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """What is asked and remembered together: one driver in one place, or (`place` None) the loader's devices.
+
+    Attributes:
+        key: what it is remembered by.
+        identity: of the files and variables that an outcome depends on; what is remembered under another one is stale.
+        keep: the folder to remember it in.
+    """
+
+    place: Place | None
+    key: str
+    identity: str
+    keep: Path
+
+
+def listing(
+    environment: Mapping[str, str] | None = None,
+    *,
+    again: bool = False,
+    progress: Callable[[int, int], None] = lambda done, count: None,
+) -> Listing:
+    """Find out, or remember.
+
+    Args:
+        environment: variables of ``--env``: a driver may need them to answer at all.
+        again: ask even where the answer is remembered.
+        progress: told how many of how many compilers have been asked, where any is.
+    """
+    extra = dict(environment or {})
+    around = {**os.environ, **extra}
+    places, absent = all_places(around)
+    groups = [_loader(around), *(_without_gpu(place, around) for place in places)]
+    memories = {folder: memory.recall(folder) for folder in {group.keep for group in groups}}
+    known = {
+        group.key: memories[group.keep][group.key][1]
+        for group in groups
+        if not again and memories[group.keep].get(group.key, ("", {}))[0] == group.identity
+    }
+    asked = [group for group in groups if group.key not in known]
+    work = [(group, name, launch) for group in asked for name, launch in _launches(group, extra)]
+    if work:
+        found = try_all([launch for _, _, launch in work], lambda done: progress(done, len(work)))
+        for (group, name, _), trials in zip(work, found, strict=True):
+            known.setdefault(group.key, {})[name] = trials
+    for folder in {group.keep for group in asked}:
+        fresh = {group.key: (group.identity, known.get(group.key, {})) for group in asked if group.keep == folder}
+        memory.remember(folder, {**memories[folder], **fresh})
+    return _draw_up(groups, known, absent)
+
+
+def _loader(around: Mapping[str, str]) -> _Group:
+    """The devices that the Vulkan loader shows by itself. Which there are depends on the machine, too."""
+    seen = manifests.visible(around)
+    files = [*seen, *(library for one in seen if (library := manifests.library(one)) is not None)]
+    files += sorted(glob("/dev/dri/*") + glob("/dev/nvidia*") + glob("/dev/kfd") + glob("/dev/dxg"))
+    loader = manifests.shared_library("libvulkan.so.1")
+    return _Group(None, "loader", identity([*files, loader or "no loader"], recorded(around)), cache_home())
+
+
+def _without_gpu(place: Place, around: Mapping[str, str]) -> _Group:
+    keep = cache_home() if place.tree is None else place.tree.folder
+    return _Group(place, f"{place.driver} {place.words}", identity(place.files, recorded(around)), keep)
+
+
+def _launches(group: _Group, extra: Mapping[str, str]) -> Iterator[tuple[str, Launch]]:
+    """Every launch of a group, and the chip's name."""
+    if group.place is None:
+        yield "", Launch("host", "vulkan", "host", device=-1, environment=extra)
+        return
+    for chip in group.place.chips():
+        launch = group.place.launch(chip, group.place.target(chip))
+        if launch is not None:
+            yield chip.name, replace(launch, environment={**launch.environment, **extra})
+
+
+# ── Drawing it up ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _draw_up(groups: Sequence[_Group], known: Mapping[str, memory.Outcomes], absent: Sequence[Absent]) -> Listing:
+    reached: list[Reached] = []
+    unreached: list[Unreached] = []
+    refused: list[Unreached] = []
+    taken: set[str] = set()
+    for group in groups:
+        outcomes = known.get(group.key, {})
+        if group.place is None:
+            for trial in outcomes.get("", []):
+                if trial.problem:
+                    unreached.append(_not_by_loader(trial.problem))
+                else:
+                    reached.append(_reached(f"host:{trial.index}", trial.device.name, "host", "loader", trial))
+            continue
+        answered = [name for name, trials in outcomes.items() if not trials[0].problem]
+        for name, trials in outcomes.items():
+            chip = CHIPS[group.place.driver].get(name)
+            if chip is None:
+                continue
+            short = f"{chip.driver}:{chip.name}"
+            target = short if short not in taken else group.place.target(chip)
+            if name in answered:
+                taken.add(short)
+                reached.append(_reached(target, chip.usual, group.place.source, group.place.words, trials[0]))
+            else:
+                refused.append(Unreached((target,), _without_name(trials[0].problem), ""))
+        if outcomes and not answered:
+            first = next(iter(outcomes.values()))[0]
+            again = f"shaderstat targets install {group.place.tree.name}" if group.place.tree else ""
+            reason = f"{group.place.words}: {_without_name(first.problem)}"
+            unreached.append(Unreached((f"{group.place.driver}:*",), reason, again))
+    unreached += _missing(absent)
+    trees = tuple(installed())
+    unreached += [
+        Unreached((f"*@{one.name}:*",), one.reason, f"shaderstat targets install {one.name}")
+        for one in trees
+        if isinstance(one, HalfBuilt)
+    ]
+    reached.append(_mock())
+    return Listing(tuple(reached), tuple(unreached), tuple(refused), trees)
+
+
+def _reached(target: str, gpu: str, source: str, where: str, trial: Trial) -> Reached:
+    return Reached(
+        target=target,
+        gpu=gpu.strip(),
+        driver=trial.driver,
+        device=trial.device,
+        source=source,
+        where=where,
+        statistics=trial.statistics,
+        representations=trial.representations,
+        alike=trial.answers,
+    )
+
+
+def _mock() -> Reached:
+    driver = Driver(0, "shaderstat", __version__, "")
+    device = Device("the SPIR-V itself", 0, 0, "other", "", "")
+    return Reached("mock", device.name, driver, device, "mock", "built in", True, True, "")
+
+
+def _not_by_loader(problem: str) -> Unreached:
+    """A device of the loader that can't answer, or no device at all."""
+    said = _without_name(problem)
+    if said.startswith("llvmpipe"):  # Mesa's lavapipe never had it, up to 26.2
+        return Unreached(("llvmpipe",), "has no VK_KHR_pipeline_executable_properties, in any version", "")
+    name, has_no, rest = said.partition(" has no VK_")
+    if has_no:
+        return Unreached((name,), f"has no VK_{rest.partition(':')[0]}", "")
+    command = "apt install libvulkan1" if "no Vulkan loader" in said else ""
+    return Unreached(("host:*",), said, command or "apt install mesa-vulkan-drivers")
+
+
+def _without_name(problem: str) -> str:
+    """A launch's problem without the launch's name in front."""
+    head, _, rest = problem.partition(": ")
+    return rest if rest and " " not in head else problem
+
+
+def _missing(absent: Sequence[Absent]) -> list[Unreached]:
+    """Drivers that have no place here; those that want the same, together."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for one in absent:
+        together.setdefault((one.reason, one.command), []).append(f"{one.driver}:*")
+    return [Unreached(tuple(names), reason, command) for (reason, command), names in together.items()]
