@@ -9,17 +9,19 @@ import re
 from collections.abc import Sequence
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo, Target
-from shaderstat.reporters._failures import reason, status_style
+from shaderstat.reporters import _failures, _grid
 from shaderstat.reporters._gathered import (
     MISSING,
+    UPPER,
     Gathered,
+    bound_words,
     cell,
     is_spill,
     pipeline_words,
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined
-from shaderstat.reporters.text import Pen, left, printable, right, width
+from shaderstat.reporters.text import Pen, printable
 
 # The order of rows; keys that are not here follow in the drivers' order.
 KEYS = (
@@ -70,41 +72,21 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     """Write the table. Returns what it can't tell, and the targets that do not fit."""
     good = [result for result in gathered.results if result.executables]
     pipeline = gathered.pipelines.get(good[0].pipeline)
+    bound = bound_words(good)
+    words = " · ".join([*([pipeline_words(pipeline)] if pipeline else []), *bound])
     name = printable(pipeline.name if pipeline else good[0].pipeline)
-    words = pipeline_words(pipeline) if pipeline else ""
     pen.line(pen.paint(name, "bold") + (f" · {words}" if words else ""))
 
-    sections = _sections(gathered, good)
     heads = [_head(gathered.targets.get(result.target or ""), result) for result in good]
-    names = [label for _, rows in sections for label, _, _ in rows]
-    first = max(map(width, names), default=0)
-    widths = [
-        max(width(text) for text in (*heads[i], *(cells[i] for _, rows in sections for _, cells, _ in rows)))
-        for i in range(len(good))
-    ]
-    shown = _fitting(widths, first, options)
-
-    pen.line()
-    for place in range(max(map(len, heads))):
-        texts = [right(heads[i][place] if place < len(heads[i]) else "", widths[i]) for i in shown]
-        pen.line(" " * (first + 2) + "".join(f"   {pen.paint(text, 'dim' if place else 'cyan')}" for text in texts))
-    for stages, rows in sections:
-        if len(sections) > 1:
-            pen.line()
-            pen.line("  " + pen.paint("+".join(stages) or "(no stage)", "bold"))
-        for label, cells, spills in rows:
-            painted = [pen.paint(right(cells[i], widths[i]), "red" if spills[i] else "") for i in shown]
-            pen.line(f"  {left(label, first)}" + "".join(f"   {text}" for text in painted))
-    for result in gathered.results:
-        if not result.executables:
-            pen.line()
-            status = pen.paint(printable(result.status), status_style(result.status))
-            pen.line(f"  {printable(result.target or '')}  {status}  {reason(result)}")
+    shown = _grid.draw(heads, _sections(gathered, good), pen, options)
+    _failures.below(gathered.results, None, pen)
 
     remarks = _notes(gathered, [good[i] for i in shown])
     left_out = [printable(good[i].target or "") for i in range(len(good)) if i not in shown]
     if left_out:
         remarks.append("no room for: " + " · ".join(left_out))
+    if bound:
+        remarks.append(UPPER)
     remarks.append(
         f"{MISSING} not reported by that driver.  Units differ: compare along time, not across.  Every name: --raw"
     )
@@ -134,10 +116,8 @@ def _head(target: Target | None, result: Result) -> list[str]:
     return [printable(text) for text in (target.id, device, version)]
 
 
-def _sections(
-    gathered: Gathered, good: Sequence[Result]
-) -> list[tuple[tuple[str, ...], list[tuple[str, list[str], list[bool]]]]]:
-    """For each set of stages: rows of (label, a cell for each target, whether it spills)."""
+def _sections(gathered: Gathered, good: Sequence[Result]) -> list[_grid.Section]:
+    """One for each set of stages."""
     order: dict[tuple[str, ...], None] = {each.stages: None for result in good for each in result.executables}
     sections = []
     for stages in order:
@@ -146,13 +126,14 @@ def _sections(
             joined(executable, gathered.infos(result.target)) if executable else []
             for executable, result in zip(executables, good, strict=True)
         ]
-        sections.append((stages, [_subgroups(executables), *(_row(key, pairs) for key in _keys(pairs))]))
+        rows = (_subgroups(executables), *(_row(key, pairs) for key in _keys(pairs)))
+        sections.append(_grid.Section("+".join(stages) or "(no stage)", rows))
     return sections
 
 
-def _subgroups(executables: Sequence[Executable | None]) -> tuple[str, list[str], list[bool]]:
-    sizes = [str(each.subgroup_size or MISSING) if each else MISSING for each in executables]
-    return "subgroup", sizes, [False] * len(sizes)
+def _subgroups(executables: Sequence[Executable | None]) -> _grid.Row:
+    sizes = tuple(str(each.subgroup_size or MISSING) if each else MISSING for each in executables)
+    return _grid.Row("subgroup", sizes, (False,) * len(sizes))
 
 
 def _keys(columns: Sequence[Pairs]) -> list[str]:
@@ -160,11 +141,12 @@ def _keys(columns: Sequence[Pairs]) -> list[str]:
     return [*(key for key in KEYS if key in found), *(key for key in found if key not in KEYS)]
 
 
-def _row(key: str, columns: Sequence[Pairs]) -> tuple[str, list[str], list[bool]]:
+def _row(key: str, columns: Sequence[Pairs]) -> _grid.Row:
     picked = [_pick(key, pairs) for pairs in columns]
     more = any(info.better == "more" for pairs in picked for _, info in pairs)
     label = key.removesuffix("_bytes").replace("_", " ") + (" ↑" if more else "")
-    return label, [_cell(pairs) for pairs in picked], [any(is_spill(*pair) for pair in pairs) for pairs in picked]
+    spills = tuple(any(is_spill(*pair) for pair in pairs) for pairs in picked)
+    return _grid.Row(label, tuple(map(_cell, picked)), spills)
 
 
 def _pick(key: str, pairs: Pairs) -> Pairs:
@@ -185,16 +167,3 @@ def _cell(pairs: Pairs) -> str:
     if not unit and info.key in ("registers", "registers_scalar", "registers_half"):
         unit = info.label or ""
     return printable(f"{value} {unit}".rstrip())
-
-
-def _fitting(widths: Sequence[int], first: int, options: Options) -> list[int]:
-    """The columns that fit; one at least."""
-    if options.width is None:
-        return list(range(len(widths)))
-    shown: list[int] = []
-    room = options.width - first - 2
-    for place, each in enumerate(widths):
-        if not shown or each + 3 <= room:
-            shown.append(place)
-            room -= each + 3
-    return shown

@@ -47,3 +47,12 @@ def rows(results: Sequence[Result], names: Mapping[str, str], first: int, pen: P
         pen.line(f"  {left(names[result.pipeline], first)}  {status}  {texts[0]}")
         for text in texts[1:]:
             pen.line(" " * place + text)
+
+
+def below(results: Sequence[Result], names: Mapping[str, str] | None, pen: Pen) -> None:
+    """A line for each of the results that have no column: `names` by pipeline, or the target's where they are None."""
+    for result in results:
+        if not result.executables:
+            name = printable(result.target or "") if names is None else names[result.pipeline]
+            pen.line()
+            pen.line(f"  {name}  {pen.paint(printable(result.status), status_style(result.status))}  {reason(result)}")

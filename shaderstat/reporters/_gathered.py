@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from shaderstat.model import (
     Event,
@@ -16,13 +16,15 @@ from shaderstat.model import (
     Target,
     TargetEvent,
 )
+from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Infos, index
-from shaderstat.reporters.text import Pen, printable, shorten
+from shaderstat.reporters.text import Pen, printable, shorten, width
 
 # How people call drivers, by VkDriverId, where the driver's own name is another.
 _DRIVERS: Mapping[int, str] = {3: "RADV", 6: "ANV", 18: "Turnip", 24: "NVK", 26: "Honeykrisp"}
 
 MISSING = "·"
+UPPER = "≤ an upper bound: compiled without its partner stages"
 
 
 class Gathered:
@@ -87,6 +89,32 @@ def target_heading(target: Target | None, pen: Pen) -> None:
         pen.line()
 
 
+def title(name: str, words: str, target: Target | None, pen: Pen, options: Options) -> None:
+    """A pipeline's line, with the compiler at its end where there is room, else below."""
+    start = f"{name} · {words}" if words else name
+    painted = pen.paint(name, "bold") + start[len(name) :]
+    if target is None:
+        pen.line(painted)
+        return
+    identity = printable(target.id)
+    end = f"{identity} · {driver_words(target)}"
+    painted_end = pen.paint(identity, "cyan") + pen.paint(end[len(identity) :], "dim")
+    gap = min(options.width or 100, 100) - width(start) - width(end)
+    if gap >= 2:
+        pen.line(painted + " " * gap + painted_end)
+    elif options.width is None:
+        pen.line(painted + "  " + painted_end)
+    else:
+        pen.line(painted)
+        pen.line("  " + painted_end)
+
+
+def bound_words(results: Iterable[Result]) -> list[str]:
+    """What a title adds where numbers are those of a stage without its own partners."""
+    upper = any(each.bound == "upper" for result in results for each in result.executables)
+    return ["≤ an upper bound"] if upper else []
+
+
 def pipeline_words(pipeline: Pipeline) -> str:
     """What stands behind a pipeline's name: ``compute · workgroup 16×16×1``."""
     words = [pipeline.kind.replace("_", " ")] if pipeline.kind else []
@@ -102,11 +130,19 @@ def stages(executable: Executable) -> str:
 
 
 def executable_words(executables: tuple[Executable, ...], executable: Executable) -> str:
-    """An executable's stages if they tell it from the pipeline's others, else the driver's name for it."""
+    """An executable's stages if they tell it from the pipeline's others, else the driver's name for it; and what its
+    numbers are: an upper bound, or those of a stage that shaderstat made."""
     same = [each for each in executables if each.stages == executable.stages]
     if executable.stages and len(same) == 1:
-        return stages(executable)
-    return printable(executable.name) or f"(unnamed {executable.index})"
+        words = stages(executable)
+    else:
+        words = printable(executable.name) or f"(unnamed {executable.index})"
+    return f"{words}{mark(executable)}"
+
+
+def mark(executable: Executable) -> str:
+    """What stands behind an executable's name where it isn't what an application would have."""
+    return " (generated)" if executable.synthetic else " ≤" if executable.bound == "upper" else ""
 
 
 def cell(statistic: Statistic | None, info: StatisticInfo) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from shaderstat.model import Executable
 from shaderstat.reporters import _failures
-from shaderstat.reporters._gathered import MISSING, Gathered, stages, target_heading
+from shaderstat.reporters._gathered import MISSING, UPPER, Gathered, mark, stages, target_heading
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import Pen, left, printable, right, shorten, width
 
@@ -15,7 +15,7 @@ NUMBERS = (1, 4, 5, 6)
 
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
-    """Write one table for each target. Returns no remarks."""
+    """Write one table for each target. Returns what its marks mean."""
     room = options.width and max(options.width // 3, 12)
     names = gathered.names(room)
     for place, (target, results) in enumerate(gathered.by_target()):
@@ -31,14 +31,15 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         widths[0] = max(widths[0], *(width(names[result.pipeline]) for result in results))
         _write(records, widths, pen, options)
         _failures.rows([result for result in results if not result.executables], names, widths[0], pen, options)
-    return []
+    upper = any(each.bound == "upper" for result in gathered.results for each in result.executables)
+    return [UPPER] if upper else []
 
 
 def _cells(executable: Executable, room: int | None) -> list[str]:
     name = printable(executable.name) or "(unnamed)"
     return [
         str(executable.index),
-        name if room is None else shorten(name, room),
+        (name if room is None else shorten(name, room)) + mark(executable),
         stages(executable) or MISSING,
         str(executable.subgroup_size or MISSING),
         str(len(executable.statistics)),

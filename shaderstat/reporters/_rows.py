@@ -9,6 +9,7 @@ from shaderstat.model import Result, Statistic, StatisticInfo, Target, numbered
 from shaderstat.reporters import _failures
 from shaderstat.reporters._gathered import (
     MISSING,
+    UPPER,
     Gathered,
     cell,
     executable_words,
@@ -76,7 +77,7 @@ def _table(
         rows += [
             _Row(
                 pipeline=names[result.pipeline],
-                executable=executable_words(others, each) + (" ≤" if each.bound == "upper" else ""),
+                executable=executable_words(others, each),
                 wave=str(each.subgroup_size or MISSING),
                 statistics=dict(zip(numbered(each.statistics), each.statistics, strict=True)),
             )
@@ -94,7 +95,7 @@ def _table(
         shown, remarks = _choose(columns, options, room)
         remarks = [*_most(rows, columns), *_notes(shown), *remarks]
         if any(each.bound == "upper" for result in results for each in result.executables):
-            remarks.append("≤ an upper bound: compiled without its partner stages")
+            remarks.append(UPPER)
         _write(rows, shown, (first, second), pen, options)
     _failures.rows(failures, names, first, pen, options)
     if options.verbosity and rows:

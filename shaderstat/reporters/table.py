@@ -1,4 +1,5 @@
-"""What people read: blocks for few executables, rows for many, targets side by side for one pipeline on several.
+"""What people read: blocks for few executables, rows for many; side by side one pipeline on several targets, or
+several variants of it on one.
 
 Numbers are never cut or rounded. What does not fit a terminal is left out as a whole column and named in the remarks;
 off a terminal everything is there, on one line each.
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from shaderstat.model import Event
-from shaderstat.reporters import _across, _blocks, _listing, _rows
+from shaderstat.reporters import _across, _blocks, _listing, _rows, _variants
 from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters._ir import Texts
 from shaderstat.reporters.base import Options, Reporter
@@ -61,6 +62,8 @@ class _Sheet:
             draw = _listing.draw
         elif not self._options.raw and _across.fits(gathered):
             draw = _across.draw
+        elif not self._options.raw and _variants.fits(gathered):
+            draw = _variants.draw
         elif sum(max(len(result.executables), 1) for result in gathered.results) <= FEW:
             draw = _blocks.draw
         else:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,9 +15,9 @@ import pytest
 
 from shaderstat.cli import COMMANDS, main
 from shaderstat.errors import NoTarget
-from shaderstat.model import Failure
+from shaderstat.model import Failure, SpecOption
 from tests.cli.conftest import Call
-from tests.cli.events import Engine, answered, note, run, unanswered
+from tests.cli.events import Engine, answered, executable, note, run, unanswered
 from tests.conftest import ROOT, Run
 
 
@@ -183,6 +184,47 @@ def test_what_matches_nothing_is_said_and_no_success(call: Call, engine: Engine)
         assert done.status == 2
         assert f"error: {option} {word}: matched nothing" in done.err
     assert call("stats", "x.spv", "--stat", "vgprs", "--stage", "comp", "--sort", "code_size").status == 0
+
+
+@pytest.mark.parametrize("command", ["stats", "list", "ir"])
+def test_entry_points_and_constants_reach_the_engine(call: Call, engine: Engine, command: str) -> None:
+    engine.answers(*run(answered("x")))
+    call(command, "x.spv", "--entry", "vs_*", "--entry", "frag:main", "--spec", "0=1,2", "--spec", "comp:SIZE=0x10")
+    assert engine.request.entries == ("vs_*", "frag:main")
+    assert engine.request.spec == (SpecOption(None, "0", ("1", "2")), SpecOption("compute", "SIZE", ("0x10",)))
+
+
+def test_the_command_for_the_code_names_the_same_pipeline(call: Call, engine: Engine) -> None:
+    engine.answers(*run(answered("x")))
+    done = call("x.spv", "-t", "mock", "--entry", "comp:main", "--spec", "0=1")
+    assert done.err.endswith("Its code: shaderstat ir x.spv -t mock --entry comp:main --spec 0=1\n")
+
+
+@pytest.mark.parametrize("word", ["0", "=1", "0=", "0=1,,2", "fragment:=1"])
+def test_a_constant_without_a_value_is_told_with_an_example(call: Call, engine: Engine, word: str) -> None:
+    done = call("x.spv", "--spec", word)
+    assert (done.status, done.out) == (2, "")
+    assert f"error: --spec {word}: not of the form" in done.err
+    assert "hint: for instance --spec 0=4" in done.err
+
+
+def test_an_error_of_the_run_is_no_success(call: Call, engine: Engine) -> None:
+    engine.answers(*run(answered("x"), [note("--spec 7: no module has this constant", "error")]))
+    done = call("x.spv", "-q")
+    assert done.status == 2
+    assert done.err == "error: --spec 7: no module has this constant\n"
+
+
+@pytest.mark.parametrize("command", ["stats", "list", "ir"])
+def test_generated_stages_are_shown_and_counted_when_that_is_asked(call: Call, engine: Engine, command: str) -> None:
+    made, data = executable(("vertex",), 0, "Made Up")
+    engine.answers(*run(answered("x", (replace(made, synthetic=True), data), executable(("fragment",), 1, "Real"))))
+    hidden, shown = call(command, "x.spv"), call(command, "x.spv", "--synthetic")
+    assert ("Made Up" in hidden.out, "Real" in hidden.out) == (False, True)
+    assert ("Made Up" in shown.out, "Real" in shown.out) == (True, True)
+    engine.answers(*engine.events[:-1], *answered("y"), engine.events[-1])
+    assert "2 ok · 2 executables" in call(command, "x.spv").err
+    assert "2 ok · 3 executables" in call(command, "x.spv", "--synthetic").err
 
 
 def test_a_reader_that_leaves_ends_it_quietly(shaderstat: Run, samples: Path) -> None:

@@ -462,3 +462,110 @@ def test_raw_keeps_the_drivers_names() -> None:
     found = lines(across("compute"), Options(raw=True))
     assert any(line.startswith("  STP Count") for line in found)
     assert not any(line.startswith("  spills") for line in found)
+
+
+# ── Variants ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def variants(*choices: dict[str, str], stages: Sequence[str] = ("compute",)) -> list[Event]:
+    """One pipeline with each of these values; the first constant's is the register count."""
+    return answered(
+        [
+            (
+                replace(pipeline("blur", workgroup=(8 * i, 1, 1)), id=f"blur[{i}]", variant=values),
+                [radv(stage, int(next(iter(values.values()))), spilled=12 * (i == 2)) for stage in stages],
+            )
+            for i, values in enumerate(choices, 1)
+        ]
+    )
+
+
+def test_variants_are_set_side_by_side() -> None:
+    assert lines(variants({"SIZE": "8", "K": "3"}, {"SIZE": "64", "K": "3"}), Options(width=100)) == [
+        "blur · compute · K=3                                    radv:navi21 · RADV, Mesa 22.3.6, null device",
+        "",
+        "                                     SIZE=8              SIZE=64",
+        "  workgroup                           8×1×1               16×1×1",
+        "  subgroup                               64                   64",
+        "  Driver pipeline hash   0xb8c1f0e2775aa04c   0xb8c1f0e2775aa04c",
+        "  VGPRs                                   8                   64   registers",
+        "  Spilled VGPRs                           0                   12   registers",
+        "  Code size                             616                  616   bytes",
+        "  Subgroups per SIMD                     32                   16   subgroups, more is better",
+        "  Hash                           0x2af4c0be           0x2af4c0be",
+        "  Copies                                  3                    3   instructions",
+    ]
+
+
+def test_two_constants_that_vary_are_two_lines_above() -> None:
+    found = lines(variants({"1": "8", "2": "1"}, {"1": "16", "2": "1"}, {"1": "8", "2": "5"}, {"1": "16", "2": "5"}))
+    assert found[2].split() == ["1=8", "1=16", "1=8", "1=16"]
+    assert found[3].split() == ["2=1", "2=1", "2=5", "2=5"]
+
+
+def test_variants_without_room_are_named() -> None:
+    events = variants(*({"SIZE": str(8 * i)} for i in range(1, 9)))
+    found = lines(events, Options(width=100))
+    assert all(width(line) <= 100 for line in found)
+    assert found[2].split() == ["SIZE=8", "SIZE=16"]
+    assert remarks(events, Options(width=100)) == [
+        "no room for: SIZE=24 · SIZE=32 · SIZE=40 · SIZE=48 · SIZE=56 · SIZE=64"
+    ]
+    assert lines(events)[2].split()[-1] == "SIZE=64"
+
+
+def test_a_variant_that_failed_stands_below() -> None:
+    events = variants({"SIZE": "8"}, {"SIZE": "64"})
+    bad = replace(pipeline("blur"), id="blur[3]", variant={"SIZE": "x"})
+    said = Diagnostic("error", "spirv/spec-value", "'x' is no uint32")
+    events[-1:-1] = [PipelineEvent(bad), ResultEvent(Result(bad.id, "radv:navi21", "unsupported", diagnostics=(said,)))]
+    assert lines(events)[-1] == "  SIZE=x  unsupported  'x' is no uint32"
+
+
+def test_the_stages_of_variants_are_sections() -> None:
+    found = lines(variants({"A": "8"}, {"A": "16"}, stages=("vertex", "fragment")))
+    assert [line for line in found if line in ("  vertex", "  fragment")] == ["  vertex", "  fragment"]
+
+
+def test_variants_of_several_pipelines_are_rows_that_say_which() -> None:
+    events = variants({"A": "8"}, {"A": "16"})
+    end = events.pop()
+    other = answered([(pipeline(f"p{i}"), [radv("compute", 8)]) for i in range(3)])[2:-1]
+    found = lines([*events, *other, end])
+    assert [line.split()[:2] for line in found[3:5]] == [["blur", "A=8"], ["blur", "A=16"]]
+
+
+def test_variants_stand_for_themselves_when_that_is_asked() -> None:
+    found = lines(variants({"A": "8"}, {"A": "16"}), Options(raw=True))
+    assert [line.split("  ")[0] for line in found if line.startswith("blur")] == [
+        "blur · compute · workgroup 8×1×1 · A=8",
+        "blur · compute · workgroup 16×1×1 · A=16",
+    ]
+
+
+# ── Stages that were compiled alone ───────────────────────────────────────────────────────────────────────────────
+
+LONE = [replace(radv("vertex", 24), synthetic=True, bound="upper"), replace(radv("fragment", 8), bound="upper")]
+BOUND = "≤ an upper bound: compiled without its partner stages"
+
+
+@pytest.mark.parametrize("view", ["stats", "list"])
+@pytest.mark.parametrize("count", [1, 5])
+def test_what_was_generated_is_shown_when_that_is_asked_and_called_so(view: str, count: int) -> None:
+    events = answered([(pipeline(f"p{i}", "graphics"), LONE) for i in range(count)])
+    hidden = lines(events, Options(view=view))
+    assert not any("vertex" in line.lower() for line in hidden)
+    shown = lines(events, Options(view=view, selection=Selection(synthetic=True)))
+    assert sum("generated" in line for line in shown) == count
+    assert sum("≤" in line or "upper bound" in line for line in shown) == count
+
+
+def test_an_upper_bound_is_marked_in_every_view() -> None:
+    events = answered([(WATER, LONE)])
+    assert any(line.split()[:4] == ["water", "1", "Fragment", "Shader"] for line in lines(events, Options(view="list")))
+    assert BOUND in remarks(events, Options(view="list"))
+    several = answered([(WATER, LONE)], target(), target("radv:navi22"))
+    assert lines(several)[0] == "water · graphics · ≤ an upper bound"
+    assert BOUND in remarks(several)
+    assert BOUND in remarks(answered([(pipeline(f"p{i}"), LONE) for i in range(5)]))
+    assert BOUND not in remarks(MANY)
