@@ -156,6 +156,7 @@ class _Run:
             driver=hello.driver,
             device=hello.device,
             source=launch.source,
+            packages=launch.packages,
             environment=recorded(child_environment(launch)) if launch.backend != "mock" else {},
         )
         self.annotators[opened.lane] = Annotator(hello.driver, hello.device)
@@ -249,6 +250,8 @@ class _Run:
             command += ["--driver", request.driver_manifest]
         for name, value in request.environment.items():
             command += ["--env", f"{name}={value}"]
+        if request.sandbox:
+            command.append("--sandbox")
         for one in candidate.modules:
             if not one.alone:
                 command += ["--entry", f"{one.stage}:{one.entry_point}"]

@@ -62,7 +62,10 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "reporters": ({"model", "errors"}, {"rich", "msgspec"}),
     "api": ({"model", "errors", "engine"}, set()),
-    "cli": ({"_version", "model", "errors", "variants", "engine", "reporters"}, {"click", "platformdirs"}),
+    "cli": (
+        {"_version", "model", "errors", "variants", "targets", "trees", "engine", "reporters"},
+        {"click", "platformdirs"},
+    ),
     "__init__": ({"_version", "api", "model", "errors"}, set()),
     "__main__": ({"cli"}, set()),
 }

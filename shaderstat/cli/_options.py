@@ -80,7 +80,8 @@ paths = click.argument("paths", nargs=-1, metavar="PATH...")
 targets = _all(
     click.option(
         "-t", "--target", "targets", multiple=True, metavar="TARGET", envvar="SHADERSTAT_TARGET",
-        help="A compiler: host:0, radv:navi21, mock. Repeat it for several. [default: the best there is]",
+        help="A compiler: host:0, radv:navi21, mock; 'radv:*' and all are several. Repeatable."
+        " [default: the best there is]",
     ),
     click.option(
         "--backend", type=click.Choice(["auto", "vulkan", "mock"]), default="auto", show_default=True,
@@ -91,6 +92,7 @@ targets = _all(
         "--env", type=Variable(), multiple=True, metavar="NAME=VALUE",
         help="Set a variable for the driver. Repeatable.",
     ),
+    click.option("--sandbox", is_flag=True, help="Run compilers in bubblewrap: no network, nothing to write to."),
     click.option("--scenario", "--mock-scenario", metavar="FILE", help="What the mock shall answer (YAML)."),
 )  # fmt: skip
 

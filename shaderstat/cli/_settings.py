@@ -95,6 +95,7 @@ def settings(
         entries=options["entries"],
         spec=tuple(variants.parse(text) for text in options["spec"]),
         driver_manifest=options["driver"],
+        sandbox=options["sandbox"],
         environment=dict(options["env"]),
         scenario=options["scenario"],
         arguments=root if isinstance(root, tuple) else (),

@@ -15,6 +15,7 @@ from shaderstat._version import __version__
 from shaderstat.model import Device, Driver, Launch
 from shaderstat.pool.environment import recorded
 from shaderstat.targets import manifests, memory
+from shaderstat.targets.catalogue import DEFAULT
 from shaderstat.targets.chips import CHIPS
 from shaderstat.targets.places import Absent, Place, all_places
 from shaderstat.targets.probe import Trial, identity, try_all
@@ -64,8 +65,10 @@ class Listing:
 
     @property
     def default(self) -> str | None:
-        """The target that is taken when none is asked for."""
-        return self.reached[0].target if self.reached else None
+        """The target that is taken when none is asked for, as `shaderstat.targets.catalogue.automatic` does."""
+        names = [one.target for one in self.reached]
+        host = next((name for name in names if name.startswith("host:")), None)
+        return host or next((name for name in (f"radv:{DEFAULT}", "mock") if name in names), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +175,7 @@ def _draw_up(groups: Sequence[_Group], known: Mapping[str, memory.Outcomes], abs
                 taken.add(short)
                 reached.append(_reached(target, chip.usual, group.place.source, group.place.words, trials[0]))
             else:
-                refused.append(Unreached((target,), _without_name(trials[0].problem), ""))
+                refused.append(Unreached((group.place.target(chip),), _without_name(trials[0].problem), ""))
         if outcomes and not answered:
             first = next(iter(outcomes.values()))[0]
             again = f"shaderstat targets install {group.place.tree.name}" if group.place.tree else ""

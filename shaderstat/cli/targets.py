@@ -1,0 +1,239 @@
+"""``shaderstat targets``, ``targets install`` and ``targets remove``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from shaderstat.cli import _options, say
+from shaderstat.reporters.text import Pen, left, printable, width
+
+if TYPE_CHECKING:
+    from shaderstat.targets.listing import Listing, Reached, Unreached
+    from shaderstat.trees import Tree
+
+SCHEMA = {"name": "shaderstat-targets", "version": 1}
+
+# Of each driver the GPU that stands for the others while they are folded.
+_FACES = ("navi21", "navi31", "a740", "ad102", "g13g")
+
+_DRIVERS = {"radv": "RADV", "nvk": "NVK", "turnip": "Turnip", "agx": "Honeykrisp"}
+
+
+@click.group("targets", invoke_without_command=True, context_settings=_options.CONTEXT)
+@click.option("--json", is_flag=True, help="As JSON.")
+@click.option("-v", "--verbose", count=True, help="Every GPU, those that answer alike, and what was refused.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
+@click.option("--again", is_flag=True, help="Ask every compiler anew, whatever is remembered.")
+@click.option(
+    "--env", type=_options.Variable(), multiple=True, metavar="NAME=VALUE", help="Set a variable for the drivers."
+)
+@click.pass_context
+def command(context: click.Context, /, **options: Any) -> int | None:
+    """The compilers that can be reached from here, and why others can't.
+
+    What is listed has compiled something. Without a GPU there are RADV's null device, drm-shims, and driver trees,
+    which "targets install" makes: folders of another Mesa's packages, run without root and without containers.
+
+    \b
+    Example:
+      shaderstat targets -v
+      shaderstat targets install
+      shaderstat stats blur.comp.spv -t 'radv:*' -t turnip:a740
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    from shaderstat.targets.listing import listing
+
+    with _counter("asking compilers", options["quiet"]) as count:
+        found = listing(dict(options["env"]), again=options["again"], progress=lambda done, all_: count(done, all_))
+    if options["json"]:
+        import json
+
+        click.echo(json.dumps(_plain(found), indent=1, ensure_ascii=True))
+        return 0
+    pen = _pen()
+    _draw(found, pen, options["verbose"] > 0)
+    sys.stdout.flush()
+    if found.default and not options["quiet"]:
+        say("▸ taken when no -t is given")
+    return 0
+
+
+@command.command("install")
+@click.argument("name", required=False)
+@click.option("--suite", metavar="SUITE", help="Debian's suite. [default: the newest that has mesa-drm-shim]")
+@click.option("--mirror", metavar="URL", help="A Debian archive. [default: that of this machine's apt]")
+@click.option("--snapshot", metavar="DATE", help="A date that the archive at --mirror keeps, such as 20260901T000000Z.")
+@click.option("--keyring", metavar="FILE", help="The keys that the archive is signed with.")
+@click.option(
+    "--apt-option", "apt_options", multiple=True, metavar="NAME=VALUE", help="An option for apt, as its -o. Repeatable."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors.")
+def install(name: str | None, quiet: bool, keyring: str | None, **options: Any) -> int:
+    """Make a driver tree: another Mesa's compilers, for GPUs that need not be here.
+
+    It takes about 90 MB of download and 400 MB of disk, and neither root nor containers. NAME is the suite's unless
+    given; a tree of that name is built anew. -t radv@NAME:navi31 means the one in that tree.
+
+    \b
+    Example:
+      shaderstat targets install
+      shaderstat targets install old --suite trixie
+    """
+    from shaderstat import trees
+    from shaderstat.targets.listing import listing
+    from shaderstat.trees import apt
+
+    plan = trees.Plan(name=name, keyring=keyring or apt.KEYRING, **options)
+    tree = trees.install(plan, lambda line: None if quiet else say(line))
+    with _counter("asking compilers", quiet) as count:
+        found = listing(progress=lambda done, all_: count(done, all_))
+    there = [one for one in found.reached if one.where == f"tree {tree.name}"]
+    click.echo(f"{tree.name}: Mesa {printable(tree.mesa)}, {len(there)} GPUs, in {printable(str(tree.folder))}")
+    return 0
+
+
+@command.command("remove")
+@click.argument("name")
+def remove(name: str) -> int:
+    """Delete a driver tree, whole or half-built."""
+    from shaderstat import trees
+
+    click.echo(f"{name}: removed {printable(str(trees.remove(name)))}")
+    return 0
+
+
+@contextmanager
+def _counter(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """``asking compilers 12/104``, on one line that goes away; nothing where standard error is no terminal."""
+    shows = not quiet and sys.stderr is not None and sys.stderr.isatty()
+
+    def count(done: int, all_: int) -> None:
+        if shows:
+            click.echo(f"\r{what} {done}/{all_}", err=True, nl=False)
+
+    try:
+        yield count
+    finally:
+        if shows:
+            click.echo("\r\x1b[K", err=True, nl=False)
+
+
+# ── The table ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _pen() -> Pen:
+    terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Pen(sys.stdout.buffer, encoding=sys.stdout.encoding or "utf-8", colour=terminal)
+
+
+def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
+    sys.stdout.flush()
+    rows = [_row(one) for one in found.reached] if verbose else list(_folded(found.reached))
+    heads = ("target", "gpu", "driver", "api", "stats", "ir", "from")
+    widths = [max(map(width, column)) for column in zip(heads, *rows, strict=True)]
+    pen.line(pen.paint("  " + "  ".join(map(left, heads, widths)), "dim"))
+    for row in rows:
+        mark = pen.paint("▸ ", "cyan") if row[0] == found.default else "  "
+        pen.line(mark + "  ".join(map(left, row, widths)))
+    if verbose:
+        _draw_alike(found.reached, pen)
+    if found.unreached or (verbose and found.refused):
+        pen.line()
+        pen.line(pen.paint("  not reachable", "dim"))
+        _draw_unreached([*found.unreached, *(found.refused if verbose else ())], pen)
+    if verbose:
+        _draw_trees(found, pen)
+
+
+def _row(one: Reached) -> tuple[str, ...]:
+    version = one.driver.info or one.driver.version
+    name = _DRIVERS.get(one.target.partition(":")[0].partition("@")[0], one.driver.name)
+    driver = version if name and version.startswith(name) else f"{name}{', ' if one.driver.info else ' '}{version}"
+    api = ".".join(one.device.api_version.split(".")[:2]) or "–"
+    says = ["yes" if one.statistics else "no", "yes" if one.representations else "no"]
+    return tuple(printable(text) for text in (one.target, one.gpu, driver.strip(), api, *says, one.where))
+
+
+def _folded(reached: Iterable[Reached]) -> Iterator[tuple[str, ...]]:
+    """One row for the GPU that is best known of each driver and place, and one for all others."""
+    groups: dict[tuple[str, ...], list[Reached]] = {}
+    for one in reached:
+        groups.setdefault((one.target.partition(":")[0], one.where, one.driver.info), []).append(one)
+    for (prefix, *_), group in groups.items():
+        if len(group) <= 2 or prefix == "host":
+            yield from map(_row, group)
+            continue
+        faces = [one for one in group if one.target.partition(":")[2] in _FACES]
+        face = (faces or group[-1:])[0]
+        yield _row(face)
+        answers = [_row(one) for one in group]
+        apis = sorted({row[3] for row in answers}, key=lambda api: [int(part) for part in api.split(".")])
+        api = apis[0] if len(apis) == 1 else f"{apis[0]}–{apis[-1]}"
+        says = ["yes" if all(row[at] == "yes" for row in answers) else "some" for at in (4, 5)]
+        yield (f"{prefix}:*", f"{len(group) - 1} more (-v)", answers[0][2], api, *says, answers[0][6])
+
+
+def _draw_alike(reached: Iterable[Reached], pen: Pen) -> None:
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in reached:
+        if one.alike:
+            groups.setdefault((one.where, one.alike), []).append(one.target)
+    alike = [group for group in groups.values() if len(group) > 1]
+    if alike:
+        pen.line()
+        pen.line(pen.paint(f"  alike: {len(groups)} different answers to the trial module", "dim"))
+    for group in alike:
+        prefix = group[0].partition(":")[0]
+        pen.line(f"  {prefix}:{' = '.join(one.removeprefix(prefix + ':') for one in group)}")
+
+
+def _draw_unreached(unreached: Sequence[Unreached], pen: Pen) -> None:
+    rows = [tuple(printable(text) for text in (" ".join(one.targets), one.reason, one.command)) for one in unreached]
+    room = (shutil.get_terminal_size().columns if sys.stdout.isatty() else 100) - 2
+    first = max((width(row[0]) for row in rows if width(row[0]) <= 24), default=24)
+    second = max((width(row[1]) for row in rows if row[2]), default=0)
+    for name, reason, remedy in rows:
+        if not remedy or first + second + width(remedy) + 4 <= room:
+            pen.line(f"  {left(name, first)}  {left(reason, second)}  {pen.paint(remedy, 'cyan')}")
+        else:
+            pen.line(f"  {left(name, first)}  {reason}")
+            pen.line(f"  {left('', first)}  {pen.paint(remedy, 'cyan')}")
+
+
+def _draw_trees(found: Listing, pen: Pen) -> None:
+    whole: list[Tree] = [one for one in found.trees if hasattr(one, "packages")]  # type: ignore[misc]
+    if whole:
+        pen.line()
+        pen.line(pen.paint("  driver trees", "dim"))
+    for tree in whole:
+        made_of = f"{tree.suite} {tree.snapshot}".strip()
+        pen.line(
+            f"  {printable(tree.name)}  Mesa {printable(tree.mesa)}, of {printable(made_of)}, built {tree.built[:10]}"
+            f", {len(tree.packages)} packages, in {printable(str(tree.folder))}"
+        )
+
+
+# ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _plain(found: Listing) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "default": found.default,
+        "targets": [asdict(one) for one in found.reached],
+        "unreachable": [asdict(one) for one in (*found.unreached, *found.refused)],
+        "trees": [
+            {name: value for name, value in asdict(one).items() if name not in ("loader", "python", "libraries")}
+            | {"folder": str(one.folder)}
+            for one in found.trees
+        ],
+    }
