@@ -76,6 +76,21 @@ def stage_names(bits: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class Setup:
+    """How a device is made where it isn't the usual one: drivers compile other code for it.
+
+    Attributes:
+        profile: whose features are enabled: a word of `shaderstat.pipeline.profiles`.
+        features: (struct, member, on) under Vulkan's names of today, switched on or off.
+        application: VkApplicationInfo's members and their values; drivers have workarounds by name.
+    """
+
+    profile: str = "vulkan"
+    features: tuple[tuple[str, str, bool], ...] = ()
+    application: tuple[tuple[str, str | int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """How a compiler is reached: everything needed to start a child on it. Plain data, part of a result's identity.
 
@@ -92,6 +107,7 @@ class Launch:
             one, with the kit where it lies.
         spirv_tools: SPIRV-Tools' library, or a folder of its programs, as the child finds it; None: it looks itself.
         packages: name and version of each package that the compiler was made of, for the record.
+        setup: how the device is made.
     """
 
     id: str
@@ -105,6 +121,7 @@ class Launch:
     python: str | None = None
     spirv_tools: str | None = None
     packages: Mapping[str, str] = field(default_factory=dict)
+    setup: Setup = Setup()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +194,8 @@ class Job:
         statistics, representations, validate: as in `Request`.
         timeout_s: seconds; the child's watchdog and the parent both hold it.
         spec: specialization: (stage or None, SpecId or name, value as typed) each.
-        options: further options that shape the state, JSON-able.
+        layers: what was said of the state, JSON-able (see `shaderstat.pipeline.overrides`).
+        compile: False to stop when the state is known: the answer is what would have been compiled.
     """
 
     kind: str
@@ -187,7 +205,8 @@ class Job:
     validate: bool = True
     timeout_s: float = 60.0
     spec: tuple[tuple[str | None, str, str], ...] = ()
-    options: Mapping[str, Any] = field(default_factory=dict)
+    layers: tuple[Mapping[str, Any], ...] = ()
+    compile: bool = True
 
 
 # ── What a backend answers ────────────────────────────────────────────────────────────────────────────────────────
@@ -282,6 +301,8 @@ class Answer:
     Attributes:
         workgroup: the local size with specialization applied, of compute, task and mesh shaders.
         spec_found: the places in `Job.spec` of those that found a constant.
+        spec: everything that would have been compiled, where nothing was (`Job.compile`), as
+            `shaderstat.pipeline.spec.to_plain` has it.
         driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
     """
 
@@ -292,6 +313,7 @@ class Answer:
     diagnostics: tuple[Diagnostic, ...] = ()
     failure: Failure | None = None
     spec_found: tuple[int, ...] = ()
+    spec: Mapping[str, Any] | None = None
     driver_ns: int = 0
 
 

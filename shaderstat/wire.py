@@ -31,6 +31,7 @@ from shaderstat.model import (
     JobModule,
     Launch,
     RepresentationAnswer,
+    Setup,
     StatisticAnswer,
 )
 
@@ -132,12 +133,15 @@ def launch_to_plain(launch: Launch) -> dict[str, Any]:
         "device": launch.device,
         "driver_manifest": launch.driver_manifest,
         "scenario": launch.scenario,
+        "setup": [launch.setup.profile, launch.setup.features, launch.setup.application],
     }
 
 
 def launch_from_plain(plain: Mapping[str, Any]) -> Launch:
     """The inverse of `launch_to_plain`."""
-    return Launch(**plain)
+    profile, features, application = plain["setup"]
+    setup = Setup(profile, tuple(map(tuple, features)), tuple(map(tuple, application)))
+    return Launch(**{**plain, "setup": setup})
 
 
 def job_frame(job: Job) -> bytes:
@@ -150,7 +154,8 @@ def job_frame(job: Job) -> bytes:
         "validate": job.validate,
         "timeout_s": job.timeout_s,
         "spec": job.spec,
-        "options": job.options,
+        "layers": job.layers,
+        "compile": job.compile,
     }
     return frame(JOB, header, b"".join(module.data for module in job.modules))
 
@@ -170,7 +175,8 @@ def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
         validate=header["validate"],
         timeout_s=header["timeout_s"],
         spec=tuple((stage, constant, value) for stage, constant, value in header["spec"]),
-        options=header["options"],
+        layers=tuple(header["layers"]),
+        compile=header["compile"],
     )
 
 
@@ -235,6 +241,7 @@ def answer_frame(answer: Answer) -> bytes:
         ],
         "failure": None if failure is None else [failure.phase, failure.code, failure.vk_result],
         "spec_found": answer.spec_found,
+        "spec": answer.spec,
         "driver_ns": answer.driver_ns,
     }
     return frame(ANSWER, header, b"".join(blobs))
@@ -272,5 +279,6 @@ def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
         diagnostics=tuple(Diagnostic(*one) for one in header["diagnostics"]),
         failure=None if failure is None else Failure(failure[0], failure[1], vk_result=failure[2]),
         spec_found=tuple(header["spec_found"]),
+        spec=header["spec"],
         driver_ns=header["driver_ns"],
     )

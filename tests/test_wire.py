@@ -35,7 +35,8 @@ jobs = st.builds(
     validate=st.booleans(),
     timeout_s=st.floats(0.1, 1000),
     spec=st.lists(st.tuples(st.none() | texts, texts, texts), max_size=2).map(tuple),
-    options=st.dictionaries(texts, st.integers() | texts, max_size=3),
+    layers=st.lists(st.dictionaries(texts, st.integers() | texts, max_size=3), max_size=2).map(tuple),
+    compile=st.booleans(),
 )
 
 executables = st.builds(

@@ -16,8 +16,10 @@ from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
 from shaderstat.child.watchdog import Watchdog
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
-from shaderstat.model import Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch
-from shaderstat.pipeline import requirements
+from shaderstat.model import Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
+from shaderstat.pipeline import profiles, requirements
+from shaderstat.pipeline.overrides import overlay
+from shaderstat.pipeline.spec import to_plain
 from shaderstat.pipeline.stages import blame
 from shaderstat.pipeline.synthesis import synthesise
 
@@ -34,6 +36,7 @@ class Child:
         self._frames = wire.FrameReader()
         self._writing = threading.Lock()
         self._phase = "start"
+        self._setup = Setup()
 
     def run(self) -> None:
         """Serve until the input ends."""
@@ -59,6 +62,7 @@ class Child:
         facts = backend.facts
         self._send(wire.hello_frame(wire.Hello(facts.driver, facts.device, launch.device, tools.version)))
         validator = Validator(tools, facts)
+        self._setup = launch.setup
         while (message := self._receive()) is not None:
             _, header, blob = message
             job = wire.job_from_frame(header, blob)
@@ -83,6 +87,7 @@ class Child:
         try:
             self._announce("prepare")
             prepared = prepare(job)
+            remarks += profiles.check(self._setup, backend.facts)
             for stage in prepared.stages:
                 # Before the validator, which calls a capability that Vulkan's core lacks an error of the module.
                 with blame(stage.path):
@@ -91,7 +96,12 @@ class Child:
                 self._announce("validate")
                 validator.check(prepared.stages, remarks)
             spec = synthesise(prepared.stages, backend.facts)
+            if job.layers:
+                spec = overlay(spec, job.layers, prepared.stages, backend.facts)
             remarks += spec.remarks
+            if not job.compile:
+                found = prepared.spec_found
+                return Answer("ok", (), prepared.workgroup, Durations(), tuple(remarks), None, found, to_plain(spec))
             self._announce("compile")
             with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
                 self._announce("query")

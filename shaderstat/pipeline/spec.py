@@ -62,3 +62,29 @@ class PipelineSpec:
     synthetic_stages: int = 0
     bound: str = "exact"
     remarks: tuple[Diagnostic, ...] = field(default=(), compare=False)
+
+
+def to_plain(spec: PipelineSpec) -> dict[str, Any]:
+    """All of `spec` that JSON can hold: its members but for the modules, whose places are taken by ``stages``
+    (``stage``, ``entry_point``, ``path``, ``synthetic`` of each, in their order); specialization values, which are said
+    apart from the state, are left out."""
+    create_info = dict(spec.create_info)
+    single = spec.kind == "compute"
+    infos = [create_info.pop("stage")] if single else create_info.pop("pStages")
+    return {
+        "kind": spec.kind,
+        "stages": [
+            {
+                **{name: value for name, value in info.items() if name in ("stage", "flags", "pNext")},
+                "entry_point": info["pName"],
+                "path": spec.modules[info["module"]].path,
+                "synthetic": spec.modules[info["module"]].synthetic,
+            }
+            for info in infos
+        ],
+        "set_layouts": list(spec.set_layouts),
+        "layout": dict(spec.layout),
+        "create_info": create_info,
+        "samplers": list(spec.samplers),
+        "render_pass": spec.render_pass,
+    }

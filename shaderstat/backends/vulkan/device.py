@@ -6,6 +6,7 @@ from typing import Any
 
 from shaderstat.errors import NoTarget
 from shaderstat.model import Launch
+from shaderstat.pipeline.profiles import switched
 
 from .binding import NULL, Functions, check, device_functions
 from .builder import Arena
@@ -88,7 +89,7 @@ class OpenDevice:
             )
         extensions = choose_extensions(found.listed, found.version[:2], self._instance.extensions)
         chain = found.features(choose_structs(found.version[:2], extensions))
-        features = choose_features(chain.read(), extensions)
+        features = choose_features(chain.read(), extensions, switched(launch.setup))
         if EXECUTABLE_INFO not in features:
             raise NoTarget(
                 f"{where} has {EXECUTABLES} but not its feature pipelineExecutableInfo: it can't tell what its "

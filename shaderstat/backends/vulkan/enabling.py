@@ -82,14 +82,26 @@ def choose_structs(version: tuple[int, int], extensions: frozenset[str]) -> list
     ]
 
 
-def choose_features(supported: Iterable[Feature], extensions: frozenset[str]) -> set[Feature]:
-    """The features to enable, of those `supported`."""
+def choose_features(
+    supported: Iterable[Feature], extensions: frozenset[str], switched: Mapping[Feature, bool] | None = None
+) -> set[Feature]:
+    """The features to enable, of those `supported`.
+
+    Args:
+        switched: features that were asked for, or asked to be left out, under any of their names.
+    """
+    supported = set(supported)
+    on, off = (
+        with_aliases((feature for feature, its in (switched or {}).items() if its is wanted), frozenset())
+        for wanted in (True, False)
+    )
     chosen = {
         (struct, member)
         for struct, member in supported
         # Capture and replay is for tools that record memory: it can only cost.
         if member not in CHANGE_CODE and "CaptureReplay" not in member
     }
+    chosen = (chosen | (supported & on)) - off
     if any(struct == _SHADING_RATE for struct, _ in chosen):
         # VUIDs 04478 to 04483 of VkDeviceCreateInfo: the older ways to the same end are not beside it
         chosen.discard(("VkPhysicalDeviceShadingRateImageFeaturesNV", "shadingRateImage"))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from shaderstat.backends.base import DriverError
 from shaderstat.errors import NoTarget
 from shaderstat.model import Device, Driver, Launch
+from shaderstat.pipeline.profiles import application
 from shaderstat.registry import vulkan as registry
 
 from .binding import INCOMPLETE, NULL, check, ffi, instance_functions
@@ -18,6 +20,7 @@ from .facts import PhysicalDevice, unpack_version
 
 # What a 1.0 device needs to tell anything beyond Vulkan 1.0; part of 1.1.
 PROPERTIES2 = "VK_KHR_get_physical_device_properties2"
+_ANY_VERSION = 0x7F << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +65,13 @@ class Instance:
             NoTarget: no driver, or the loader's refusal by name.
         """
         self._launch = launch
-        self.version = _instance_version()
+        said = application(launch.setup)
+        self.version = min(_instance_version(), unpack_version(int(said.get("apiVersion", _ANY_VERSION)))[:2])
         self.extensions = frozenset({PROPERTIES2})
-        handle, result = _create(self.version, self.extensions)
+        handle, result = _create(self.version, self.extensions, said)
         if result == registry.value("VkResult", "VK_ERROR_EXTENSION_NOT_PRESENT"):
             self.extensions = frozenset()
-            handle, result = _create(self.version, self.extensions)
+            handle, result = _create(self.version, self.extensions, said)
         if result == registry.value("VkResult", "VK_ERROR_INCOMPATIBLE_DRIVER"):
             raise NoTarget(f"{launch.id}: the Vulkan loader found no driver{_manifests(launch)}", hint=_DRIVER_HINT)
         if result:
@@ -170,14 +174,15 @@ def _instance_version() -> tuple[int, int]:
     return min(unpack_version(number[0])[:2], known)
 
 
-def _create(version: tuple[int, int], extensions: frozenset[str]) -> tuple[Any, int]:
+def _create(version: tuple[int, int], extensions: frozenset[str], said: Mapping[str, str | int]) -> tuple[Any, int]:
     arena = Arena()
-    application = {
+    its = {
         "pApplicationName": "shaderstat",
         "pEngineName": "shaderstat",
+        **said,
         "apiVersion": version[0] << 22 | version[1] << 12,
     }
-    create_info = {"pApplicationInfo": application, "ppEnabledExtensionNames": sorted(extensions)}
+    create_info = {"pApplicationInfo": its, "ppEnabledExtensionNames": sorted(extensions)}
     handle = arena.new("VkInstance *")
     result = instance_functions(NULL)["vkCreateInstance"](
         arena.build("VkInstanceCreateInfo", create_info), NULL, handle
