@@ -69,11 +69,9 @@ def place(name: str, packed: bytes) -> str:
 def parents() -> Iterator[str]:
     """Folders that are this user's alone, and exist, best first."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    for folder in (
-        os.path.join(cache, "shaderstat", "kit"),
-        os.path.join(tempfile.gettempdir(), f"shaderstat-kit-{os.getuid()}"),
-    ):
+    for place, name in ((lambda: cache, "shaderstat/kit"), (tempfile.gettempdir, f"shaderstat-kit-{os.getuid()}")):
         try:
+            folder = os.path.join(place(), name)
             os.makedirs(folder, mode=0o700, exist_ok=True)
             found = os.lstat(folder)
         except OSError:

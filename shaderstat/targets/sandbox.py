@@ -27,7 +27,11 @@ def enclose(launch: Launch) -> Launch:
         raise NoTarget(f"{launch.id}: --sandbox needs bubblewrap", hint="apt install bubblewrap")
     # A real GPU's device files are what its driver talks to; a stand-in needs none of them.
     devices = ["--dev-bind", "/dev", "/dev"] if launch.source == "host" else ["--dev", "/dev"]
-    return replace(launch, prefix=(program, *_walls(), *devices, *launch.prefix))
+    return replace(
+        launch,
+        prefix=(program, *_walls(), *devices, *launch.prefix),
+        environment={**launch.environment, "TMPDIR": str(scratch())},
+    )
 
 
 def _walls() -> Sequence[str]:

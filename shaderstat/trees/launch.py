@@ -96,7 +96,7 @@ def launch(tree: Tree, driver: str, target: str, selector: str | None) -> Launch
         "VK_DRIVER_FILES": str(manifest),
         "VK_ICD_FILENAMES": str(manifest),  # its name before loader 1.3.207
         "DRIRC_CONFIGDIR": str(tree.root / "usr/share/drirc.d"),  # else Mesa reads this machine's
-        "AMDGPU_ASIC_ID_TABLE_PATHS": str(tree.root / "usr/share/libdrm/amdgpu.ids"),
+        "AMDGPU_ASIC_ID_TABLE_PATHS": str(tree.root / "usr/share/libdrm"),
         "XDG_RUNTIME_DIR": str(scratch()),
         "LD_PRELOAD": "",  # this machine's libraries are of another C library
     }
