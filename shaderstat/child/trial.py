@@ -8,6 +8,8 @@ launch of device -1 stands for all devices of the loader and is answered once fo
 
 from __future__ import annotations
 
+import ctypes
+import json
 import os
 import signal
 import tempfile
@@ -34,9 +36,13 @@ def serve(in_fd: int, out_fd: int) -> None:
     prepared = prepare(wire.job_from_frame(header, blob))
     with suppress(ImportError, OSError):  # loaded once, for all forks; where it can't be, each of them says why
         from shaderstat.backends.vulkan import device, pipelines  # noqa: F401
+    loaded: set[str | None] = {None}
     for _, header, _ in frames:
         environment, limit_s = header.pop("environment"), header.pop("timeout_s")
         launch = wire.launch_from_plain(header)
+        if launch.driver_manifest not in loaded:
+            loaded.add(launch.driver_manifest)
+            _load_driver(str(launch.driver_manifest))
         for one in _devices(launch, environment, limit_s):
             _write(out_fd, one if isinstance(one, bytes) else _trial(one, environment, limit_s, prepared))
     os._exit(0)
@@ -48,6 +54,15 @@ def _frames(in_fd: int) -> Iterator[tuple[int, dict[str, Any], bytes]]:
         reader.feed(data)
         while (frame := reader.next()) is not None:
             yield frame
+
+
+def _load_driver(manifest: str) -> None:
+    """Load a driver's library for all forks: RADV brings LLVM, whose relocation takes longer than a trial. Nothing of
+    it is called. Where it can't be loaded, each trial will say so."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        with open(manifest, "rb") as file:
+            library = json.load(file)["ICD"]["library_path"]
+        ctypes.CDLL(os.path.join(os.path.dirname(manifest), library) if "/" in library else library)
 
 
 def _devices(launch: Launch, environment: Mapping[str, str], limit_s: float) -> Iterator[Launch | bytes]:
