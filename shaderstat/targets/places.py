@@ -7,7 +7,6 @@ by asking it (`shaderstat.targets.probe`).
 
 from __future__ import annotations
 
-import mmap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -164,19 +163,16 @@ def all_places(environment: Mapping[str, str]) -> tuple[list[Place], list[Absent
 
 
 def _holds(path: str, word: str) -> bool:
-    """Whether a file has `word` as a C string, in either case; True where the file can't be read."""
-    return _search(path, [b"\0" + case.encode() + b"\0" for case in (word.lower(), word.upper())])
+    """Whether a file has `word` as a C string, in whatever case; True where the file can't be read."""
+    data = _lower(path)
+    return data is None or data.find(b"\0" + word.lower().encode() + b"\0") >= 0
 
 
 @cache
-def _contents(path: str) -> mmap.mmap | None:
+def _lower(path: str) -> bytes | None:
+    """A file's bytes with A to Z in lower case: drivers of nine megabytes are looked through for fifty names."""
     try:
         with open(path, "rb") as file:
-            return mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
-    except (OSError, ValueError):  # unreadable, or empty
+            return file.read().lower()
+    except OSError:
         return None
-
-
-def _search(path: str, needles: list[bytes]) -> bool:
-    data = _contents(path)
-    return data is None or any(data.find(needle) >= 0 for needle in needles)
