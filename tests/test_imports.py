@@ -60,10 +60,11 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         },
         set(),
     ),
+    "reflection": ({"model", "errors", "registry", "spirv", "pipeline", "inputs"}, set()),
     "reporters": ({"model", "errors"}, {"rich", "msgspec"}),
     "api": ({"model", "errors", "engine"}, set()),
     "cli": (
-        {"_version", "model", "errors", "variants", "targets", "trees", "engine", "reporters"},
+        {"_version", "model", "errors", "variants", "reflection", "targets", "trees", "engine", "reporters"},
         {"click", "platformdirs"},
     ),
     "__init__": ({"_version", "api", "model", "errors"}, set()),

@@ -16,7 +16,11 @@ __all__ = ["MAX_BYTES", "MAX_ENTRY_POINTS", "Candidate", "InputModule", "find"]
 
 
 def find(
-    paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None = None, entries: Sequence[str] = ()
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    stdin: bytes | None = None,
+    entries: Sequence[str] = (),
+    suffixes: Sequence[str] = (),
 ) -> list[Candidate]:
     """Expand `paths`, scan what they lead to, and group it into pipelines.
 
@@ -24,9 +28,10 @@ def find(
         paths: files, folders, globs, or ``-``.
         stdin: the bytes that ``-`` stands for; None to read them from standard input.
         entries: only entry points of such names, ``[STAGE:]NAME`` or a glob; empty for all.
+        suffixes: further endings of names that tell a stage: ``_vs``, ``_ps``.
 
     Raises:
         ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing,
             no standard input to read, an entry point that no module has.
     """
-    return make_candidates(find_files(paths, stdin=stdin), entries)
+    return make_candidates(find_files(paths, stdin=stdin), entries, suffixes)

@@ -24,8 +24,8 @@ STAGE_SUFFIXES = frozenset(
     ".vert .tesc .tese .geom .frag .comp .task .mesh .rgen .rint .rahit .rchit .rmiss .rcall".split()
 )
 
-_ORDER = {stage: index for index, stage in enumerate(STAGE_BITS)}
-_KINDS = {
+ORDER = {stage: index for index, stage in enumerate(STAGE_BITS)}
+KINDS = {
     "compute": "compute",
     **dict.fromkeys(("vertex", "tessellation_control", "tessellation_evaluation", "geometry", "fragment"), "graphics"),
     **dict.fromkeys(("task", "mesh"), "graphics"),
@@ -53,11 +53,14 @@ class Candidate:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-def make_candidates(files: Sequence[File], entries: Sequence[str] = ()) -> list[Candidate]:
+def make_candidates(
+    files: Sequence[File], entries: Sequence[str] = (), suffixes: Sequence[str] = ()
+) -> list[Candidate]:
     """Scan `files` and group them; a group stands where its first file stood.
 
     Args:
         entries: the entry points that are wanted, as `EntryChoice` takes them.
+        suffixes: further endings that name a stage, of files and of the entry points of one module: ``_vs``, ``.ps``.
 
     Raises:
         ShaderstatError: one of `entries` matches nothing.
@@ -65,21 +68,30 @@ def make_candidates(files: Sequence[File], entries: Sequence[str] = ()) -> list[
     chosen = EntryChoice(entries)
     groups: dict[tuple[str, str], list[File]] = {}
     for file in files:
-        groups.setdefault((file.folder, stem(os.path.basename(file.name))), []).append(file)
-    named = [named for group in groups.values() for named in _group(group, chosen)]
+        groups.setdefault((file.folder, stem(os.path.basename(file.name), suffixes)), []).append(file)
+    named = [named for group in groups.values() for named in _group(group, chosen, suffixes)]
     chosen.close()
     return _unique(named)
 
 
-def stem(name: str) -> str:
-    """A file's name less ``.spv`` and less one known stage suffix; never empty.
+def stem(name: str, suffixes: Sequence[str] = ()) -> str:
+    """A file's name less ``.spv`` and less one known stage suffix, or one of `suffixes`; never empty.
 
     Only known suffixes are cut: cutting at the first dot would make one stem of ``spv.a.frag.spv`` and
     ``spv.b.frag.spv``.
     """
     base = _without_spv(name)
+    ending = _ending(base, suffixes)
+    if ending:
+        return base[: -len(ending)]
     root, suffix = os.path.splitext(base)
     return root if root and suffix.lower() in STAGE_SUFFIXES else base
+
+
+def _ending(name: str, suffixes: Sequence[str]) -> str:
+    """The longest of `suffixes` that `name` ends with, and isn't."""
+    fitting = (each for each in suffixes if name.lower().endswith(each.lower()) and len(name) > len(each))
+    return max(fitting, key=len, default="")
 
 
 def _without_spv(name: str) -> str:
@@ -92,7 +104,7 @@ def _without_spv(name: str) -> str:
 _Named = tuple[Candidate, tuple[str, ...]]
 
 
-def _group(files: list[File], chosen: EntryChoice) -> list[_Named]:
+def _group(files: list[File], chosen: EntryChoice, suffixes: Sequence[str]) -> list[_Named]:
     units: list[Unit] = []
     left: list[Leftover] = []
     given = {os.path.abspath(file.location) for file in files}
@@ -100,9 +112,10 @@ def _group(files: list[File], chosen: EntryChoice) -> list[_Named]:
         found, leftover = read_units(file, given, chosen)
         units += found
         left += [leftover] if leftover is not None else []
-    made = [([unit], _candidate([unit])) for unit in units if _KINDS[unit.entry.stage] == "compute"]
+    made = [([unit], _candidate([unit])) for unit in units if KINDS[unit.entry.stage] == "compute"]
     for kind in ("graphics", "ray_tracing"):
-        made += _assemble([unit for unit in units if _KINDS[unit.entry.stage] == kind])
+        for alike in _by_entry([unit for unit in units if KINDS[unit.entry.stage] == kind], suffixes):
+            made += _assemble(alike)
     broken = next((each.module.path for each in left if each.verdict == "invalid"), None)
     if broken is not None and len(made) == 1 and made[0][1].kind == "graphics":
         # The other half of the pair is most likely the broken file: say so, since the numbers would differ.
@@ -110,16 +123,26 @@ def _group(files: list[File], chosen: EntryChoice) -> list[_Named]:
         made = [(made[0][0], replace(made[0][1], diagnostics=(note, *made[0][1].diagnostics)))]
     one_file = len(files) == 1
     return [
-        *((candidate, _names(its, one_file, len(made) == 1)) for its, candidate in made),
+        *((candidate, _names(its, one_file, len(made) == 1, suffixes)) for its, candidate in made),
         *((_no_pipeline(each), _file_names(each.file)) for each in left),
     ]
+
+
+def _by_entry(units: list[Unit], suffixes: Sequence[str]) -> list[list[Unit]]:
+    """The entry points of one stem, where a module has several graphics ones named by `suffixes`: ``blur_vs``."""
+    groups: dict[str, list[Unit]] = {}
+    for unit in units:
+        graphics = KINDS[unit.entry.stage] == "graphics"
+        ending = _ending(unit.entry.name, suffixes) if graphics and not unit.module.alone else ""
+        groups.setdefault(unit.entry.name[: -len(ending)] if ending else "", []).append(unit)
+    return list(groups.values())
 
 
 def _assemble(units: list[Unit]) -> list[tuple[list[Unit], Candidate]]:
     """One candidate of all units where they fit together, else one of each with the reason."""
     if not units:
         return []
-    units = sorted(units, key=lambda unit: _ORDER[unit.entry.stage])
+    units = sorted(units, key=lambda unit: ORDER[unit.entry.stage])
     reason = why_apart(units) if len(units) > 1 else None
     if reason is None:
         return [(units, _candidate(units))]
@@ -127,7 +150,7 @@ def _assemble(units: list[Unit]) -> list[tuple[list[Unit], Candidate]]:
 
 
 def _candidate(units: list[Unit], diagnostics: tuple[Diagnostic, ...] = ()) -> Candidate:
-    return Candidate("", _KINDS[units[0].entry.stage], tuple(unit.module for unit in units), None, diagnostics)
+    return Candidate("", KINDS[units[0].entry.stage], tuple(unit.module for unit in units), None, diagnostics)
 
 
 def _no_pipeline(left: Leftover) -> Candidate:
@@ -137,15 +160,18 @@ def _no_pipeline(left: Leftover) -> Candidate:
 # ── Names ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _names(units: list[Unit], one_file: bool, only: bool) -> tuple[str, ...]:
+def _names(units: list[Unit], one_file: bool, only: bool, suffixes: Sequence[str]) -> tuple[str, ...]:
     """The stem where it says enough; else the file, the entry point and the stage, as far as it takes."""
     file, entry = units[0].file, units[0].entry
     folder, base = os.path.split(file.name)
     whole = os.path.join(os.path.dirname(file.path), "")
     single = len({unit.file.path for unit in units}) == 1
-    short = stem(base) if only or one_file or not single else _without_spv(base)
+    short = stem(base, suffixes) if only or one_file or not single else _without_spv(base)
     tail = "" if len(units) > 1 or units[0].module.alone else f":{entry.name}"
     staged = "" if len(units) > 1 or units[0].module.alone else f":{entry.stage}{tail}"
+    ending = _ending(entry.name, suffixes)
+    if single and len(units) > 1 and not only and ending:
+        tail = staged = f":{entry.name[: -len(ending)]}"
     return (
         os.path.join(folder, short) + tail,
         os.path.join(folder, short) + staged,

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import Protocol, TypeVar
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import STAGE_WORDS
-from shaderstat.spirv.facts import ScannedEntry
+
+
+class Named(Protocol):
+    """An entry point, scanned or reflected."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def stage(self) -> str: ...
+
+
+Entry = TypeVar("Entry", bound=Named)
 
 # Entry points named where none matches.
 _TOLD = 12
@@ -24,11 +36,11 @@ class EntryChoice:
         self._open = dict.fromkeys(choices)
         self._there: dict[str, None] = {}
 
-    def __call__(self, entries: Sequence[ScannedEntry]) -> list[ScannedEntry]:
+    def __call__(self, entries: Sequence[Entry]) -> list[Entry]:
         """Those of one module's that are wanted."""
         return [entry for entry in entries if self._wants(entry)]
 
-    def _wants(self, entry: ScannedEntry) -> bool:
+    def _wants(self, entry: Named) -> bool:
         if not self._choices:
             return True
         if len(self._there) < _TOLD:

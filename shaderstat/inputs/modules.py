@@ -109,7 +109,7 @@ def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple
             # `shaders/*`, expanded by the shell, where sources lie beside what they were compiled to.
             note = Diagnostic("info", "input/source", f"the source of {os.path.basename(file.path)}.spv, it seems")
             return [], leftover(module, "skipped", note)
-        return [], leftover(module, "invalid", _refusal(error, file.path, data))
+        return [], leftover(module, "invalid", refusal(error, file.path, data))
     module = InputModule(
         file.path,
         source.sha256,
@@ -117,7 +117,7 @@ def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple
         generator=f"0x{facts.generator:08x}",
         source=source,
     )
-    nothing = _nothing_to_compile(facts)
+    nothing = nothing_to_compile(facts)
     if nothing is not None:
         return [], leftover(module, *nothing)
     wanted = chosen(facts.entries)
@@ -131,7 +131,7 @@ def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple
     return units, leftover(module, "unsupported", _left_out(wanted, known, kept))
 
 
-def _refusal(error: InvalidSpirv, path: str, data: bytes) -> Diagnostic:
+def refusal(error: InvalidSpirv, path: str, data: bytes) -> Diagnostic:
     """What the scan says, with the file's name in the command that would help."""
     message, hint = error.message, error.hint
     if error.code == "spirv/text":
@@ -143,7 +143,7 @@ def _refusal(error: InvalidSpirv, path: str, data: bytes) -> Diagnostic:
     return Diagnostic("error", error.code, message, hint, offset=error.offset)
 
 
-def _nothing_to_compile(facts: Scan) -> tuple[str, Diagnostic] | None:
+def nothing_to_compile(facts: Scan) -> tuple[str, Diagnostic] | None:
     """Modules that no Vulkan pipeline can be made of."""
     kernels = any(entry.stage == "kernel" for entry in facts.entries)
     if kernels or (_CAPABILITY_KERNEL in facts.capabilities and _CAPABILITY_SHADER not in facts.capabilities):

@@ -67,22 +67,22 @@ def misfit(before: Iterable[InterfaceVariable], after: Iterable[InterfaceVariabl
     read is no fault, and neither is interpolation.
     """
     written = dict(_words(before))
-    missing: dict[int, set[int]] = {}
+    missing: dict[tuple[int, str], list[int]] = {}
     for place, type_ in _words(after):
+        location, word, whose = place
         there = written.get(place)
-        location, word, _ = place
         if there is None:
-            missing.setdefault(location, set()).add(word)
+            missing.setdefault((location, whose), []).append(word)
         elif there != type_ and not missing:
             return Misfit(f"location {location} as {type_}", there)
     if not missing:
         return None
-    whole = {location for location, _, _ in written}
-    partly = next((location for location in sorted(missing) if location in whole), None)
-    if partly is not None:
-        words = ", ".join(str(word) for word in sorted(missing[partly]))
-        return Misfit(f"component {words} of location {partly}")
-    return Misfit(f"location {', '.join(str(location) for location in sorted(missing)[:8])}")
+    location, whose = min(missing)
+    if any((location, word, whose) in written for word in range(4)):
+        words = ", ".join(map(str, sorted(set(missing[location, whose]))))
+        return Misfit(f"component {words} of location {location}{whose}")
+    found = sorted(each for each, others in missing if others == whose)
+    return Misfit(f"location {', '.join(map(str, found[:8]))}{whose}")
 
 
 # Location, component, and whose it is: a vertex's, a patch's or a primitive's.
@@ -92,7 +92,7 @@ _Place = tuple[int, int, str]
 def _words(variables: Iterable[InterfaceVariable]) -> Iterator[tuple[_Place, str]]:
     """Every component of 32 bits with its type; one of 64 bits takes two, a narrower one takes one all the same."""
     for each in variables:
-        scope = "patch" if each.patch else "primitive" if each.per_primitive else ""
+        whose = " of a patch" if each.patch else " of a primitive" if each.per_primitive else ""
         type_ = f"{each.scalar}{each.width}"
         for word in range(each.component, each.component + each.components * max(each.width // 32, 1)):
-            yield (each.location + word // 4, word % 4, scope), type_
+            yield (each.location + word // 4, word % 4, whose), type_

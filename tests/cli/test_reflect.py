@@ -1,0 +1,74 @@
+"""``reflect``: facts for people and as JSON; no compiler is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Call
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "sample_spirv"
+
+
+def test_facts_for_people(call: Call) -> None:
+    done = call("reflect", SAMPLES / "tuned.comp.spv", "--spec", "0=8")
+    assert (done.status, done.err) == (0, "")
+    head, entry, *facts = done.out.splitlines()
+    assert head == f"{SAMPLES}/tuned.comp.spv: SPIR-V 1.3"
+    assert entry == "  compute main"
+    assert [line.split()[:3] for line in facts][:2] == [["workgroup", "8×1×1"], ["0.0", "STORAGE_BUFFER", "Input"]]
+    assert "    constant 2      int32 = 8  TAPS" in facts
+
+
+def test_facts_as_json(call: Call) -> None:
+    done = call("reflect", SAMPLES / "water.vert.spv", SAMPLES / "blur.comp.spv", "--json")
+    assert (done.status, done.err) == (0, "")
+    modules = json.loads(done.out)["modules"]
+    assert [Path(path).name for path in modules] == ["water.vert.spv", "blur.comp.spv"]
+    assert [each["entries"][0]["stage"] for each in modules.values()] == ["vertex", "compute"]
+
+
+def test_a_folder_and_the_entry_points_that_are_wanted(call: Call) -> None:
+    modules = json.loads(call("reflect", SAMPLES, "--json", "--entry", "frag:main").out)["modules"]
+    stages = [entry["stage"] for each in modules.values() for entry in each["entries"]]
+    assert stages and set(stages) == {"fragment"}
+
+
+def test_bad_files_are_told_and_cost_the_others_nothing(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "cut.spv").write_bytes((SAMPLES / "blur.comp.spv").read_bytes()[:400])
+    done = call("reflect", "cut.spv", SAMPLES / "blur.comp.spv", "--json")
+    assert done.status == 2
+    assert done.err.startswith("error: cut.spv: ends inside ")
+    assert [each["status"] for each in json.loads(done.out)["modules"].values()] == ["invalid", "ok"]
+    assert call("reflect", "cut.spv").out.startswith("cut.spv: invalid: ends inside ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "no input"),
+        (["nothing.spv"], "nothing.spv: no such file"),
+        ([SAMPLES, "--entry", "mian"], "no entry point matches mian"),
+        ([SAMPLES, "--spec", "9999=1"], "--spec 9999: no module has this constant"),
+        ([SAMPLES, "--spec", "0=1,2"], "--spec 0=1,2: reflect takes one value"),
+    ],
+)
+def test_what_can_not_be_answered(call: Call, arguments: list[str | Path], says: str) -> None:
+    done = call("reflect", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert says in done.err
+
+
+def test_hostile_names_stay_on_their_line(call: Call, tmp_path: Path) -> None:
+    name = "e\x1b[2J\n"
+    data = bytearray((SAMPLES / "scale.comp.spv").read_bytes())
+    place = data.index(b"main\0\0\0\0")
+    data[place : place + 8] = name.encode().ljust(8, b"\0")
+    (tmp_path / "evil.spv").write_bytes(data)
+    done = call("reflect", "evil.spv")
+    assert done.status == 0
+    assert "  compute e\\x1b[2J\\n" in done.out.splitlines()
+    assert "\x1b" not in call("reflect", "evil.spv", "--json").out
