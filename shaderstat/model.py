@@ -149,6 +149,7 @@ class Request:
         entries: entry points, ``[STAGE:]NAME`` or a glob; only those are compiled. Empty means all.
         spec: specialization; every combination of values is a variant.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
+        own_targets: targets that the user describes, by name; `shaderstat.targets.own` says in what words.
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
         scenario: path of a scenario file for the mock.
         stdin: the bytes that ``-`` stands for.
@@ -168,6 +169,7 @@ class Request:
     spec: tuple[SpecOption, ...] = ()
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    own_targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sandbox: bool = False
     scenario: str | None = None
     stdin: bytes | None = None

@@ -14,7 +14,7 @@ from typing import Any
 
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import Launch, Request
-from shaderstat.targets import chips, sandbox
+from shaderstat.targets import chips, own, sandbox
 from shaderstat.targets.places import Place, host_places, tree_places
 from shaderstat.trees import find as find_tree
 
@@ -46,6 +46,8 @@ def named(name: str, request: Request, scenario: Scenario | None = None) -> list
     """
     kind, _, rest = name.partition(":")
     driver, at, where = kind.partition("@")
+    if name in request.own_targets:
+        return [_finish(one, request) for one in _own(name, request)]
     if name == "mock":
         return [_mock(scenario)]
     if kind == "host" and (rest == "" or rest.isdecimal()):
@@ -67,6 +69,16 @@ def automatic(request: Request, scenario: Scenario | None = None) -> list[Launch
     if request.backend == "auto" and request.driver_manifest is None:
         launches.append(_mock(None))
     return launches
+
+
+def _own(name: str, request: Request) -> list[Launch]:
+    """The launches of a target that the configuration describes."""
+
+    def built_in(target: str, manifest: str | None) -> list[Launch]:
+        plain = replace(request, own_targets={}, environment={}, sandbox=False)
+        return named(target, replace(plain, driver_manifest=manifest or request.driver_manifest))
+
+    return own.launches(name, request.own_targets[name], built_in)
 
 
 def _mock(scenario: Scenario | None) -> Launch:

@@ -23,13 +23,13 @@ def expand(names: Sequence[str], request: Request) -> list[str]:
         return list(dict.fromkeys(names))
     from shaderstat.targets.listing import listing
 
-    reached = [one.target for one in listing(request.environment).reached]
+    reached = [one.target for one in listing(request.environment).reached if one.target != "mock"]
     chosen: dict[str, None] = {}
     for name in names:
         if not _is_glob(name):
             chosen[name] = None
             continue
-        found = [one for one in reached if (name == ALL or fnmatchcase(one, name)) and one != "mock"]
+        found = reached if name == ALL else [one for one in [*request.own_targets, *reached] if fnmatchcase(one, name)]
         if not found:
             raise NoTarget(f"no target that can be reached matches {name!r}", hint="shaderstat targets lists them all")
         chosen.update(dict.fromkeys(found))

@@ -6,10 +6,10 @@ that can be tried side by side is, while the caller reads its files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shaderstat.errors import NoTarget
-from shaderstat.model import Diagnostic, Launch, Request
+from shaderstat.model import Diagnostic, Launch, Request, Setup
 from shaderstat.pool import Pool
 from shaderstat.targets.catalogue import Scenario, automatic, named
 from shaderstat.targets.choosing import expand
@@ -26,16 +26,17 @@ class Opened:
 
 
 class Opening:
-    """The targets of a request, started.
+    """The targets of a request, started, with the devices of one setup.
 
     Raises:
         NoTarget: no target is called so.
         ShaderstatError: a driver manifest can't be read.
     """
 
-    def __init__(self, pool: Pool, request: Request, scenario: Scenario | None) -> None:
+    def __init__(self, pool: Pool, request: Request, scenario: Scenario | None, setup: Setup) -> None:
         self._pool = pool
         self._request = request
+        self._setup = setup
         self._named = [named(name, request, scenario) for name in expand(request.targets, request)]
         self._named = [*{launches[0].id: launches for launches in self._named}.values()]  # one target by two names
         self._automatic = [] if self._named else automatic(request, scenario)
@@ -58,7 +59,13 @@ class Opening:
         opened, remark = self._best()
         return [opened], [remark]
 
+    def start_again(self, opened: Opened, setup: Setup) -> int:
+        """Start a device of another setup on a target that is open: the lane, not waited for."""
+        launch = replace(opened.launch, device=opened.hello.device_index, setup=setup)
+        return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
+
     def _start(self, launch: Launch) -> int:
+        launch = replace(launch, setup=self._setup)
         return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
 
     def _first(self, launches: list[Launch]) -> Opened:
