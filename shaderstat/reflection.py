@@ -18,7 +18,7 @@ from shaderstat.inputs.files import File, find_files
 from shaderstat.inputs.files import read as read_file
 from shaderstat.inputs.modules import nothing_to_compile, refusal
 from shaderstat.model import Diagnostic
-from shaderstat.pipeline.spec_values import Choice, resolve
+from shaderstat.pipeline.spec_values import Choice, mixed_types, resolve
 from shaderstat.registry import spirv as registry
 from shaderstat.spirv.facts import Binding, EntryPoint, InterfaceVariable, Reflection, SpecConstant
 from shaderstat.spirv.reflect import reflect
@@ -101,7 +101,8 @@ def _file(file: File, chosen: EntryChoice, spec: Sequence[Choice], found: set[in
     except Unsupported as error:
         said = Diagnostic("error", error.code, error.message, error.hint)
         return Reflected(file.path, sha256, "unsupported", diagnostics=(said,))
-    return Reflected(file.path, sha256, "ok", reflection, entries)
+    said_once = dict.fromkeys(each for entry in entries for each in mixed_types(entry.spec_constants))
+    return Reflected(file.path, sha256, "ok", reflection, entries, tuple(said_once))
 
 
 def _specialized(words: Words, entry: EntryPoint, spec: Sequence[Choice], found: set[int]) -> EntryPoint:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import threading
 import traceback
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
 from shaderstat.child.watchdog import Watchdog
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
-from shaderstat.model import Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
+from shaderstat.model import STAGE_BITS, Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
 from shaderstat.pipeline import profiles, requirements
 from shaderstat.pipeline.overrides import overlay
 from shaderstat.pipeline.spec import to_plain
@@ -25,6 +26,8 @@ from shaderstat.pipeline.synthesis import synthesise
 
 # How long a driver may take to let its device go.
 CLOSE_S = 5.0
+
+_COMPUTE = STAGE_BITS["compute"]
 
 
 class Child:
@@ -87,6 +90,7 @@ class Child:
         try:
             self._announce("prepare")
             prepared = prepare(job)
+            remarks += prepared.remarks
             remarks += profiles.check(self._setup, backend.facts)
             for stage in prepared.stages:
                 # Before the validator, which calls a capability that Vulkan's core lacks an error of the module.
@@ -107,6 +111,7 @@ class Child:
                 self._announce("query")
                 executables = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in pipeline.query())
                 remarks += [Diagnostic("warning", code, message) for code, message in pipeline.diagnostics()]
+                remarks += _merged(executables, spec.synthetic_stages)
                 durations, driver_ns = pipeline.durations, pipeline.driver_ns
         except InvalidSpirv as error:
             status = "invalid"
@@ -181,6 +186,18 @@ def _mark(executable: ExecutableAnswer, synthetic_stages: int, bound: str) -> Ex
     neither (RADV 22.3.6 adds an empty fragment shader to a vertex-only pipeline)."""
     synthetic = executable.stages != 0 and executable.stages & ~synthetic_stages == 0
     return replace(executable, synthetic=synthetic, bound=bound)
+
+
+def _merged(executables: Sequence[ExecutableAnswer], synthetic_stages: int) -> list[Diagnostic]:
+    """Executables that hold real stages and generated ones, which can't be told apart: RADV merges a vertex stage into
+    the geometry stage behind it, and makes one compute shader of a whole ray tracing pipeline."""
+    return [
+        Diagnostic(
+            "info", "driver/merged-stages", f"executable {index}, {one.name}: generated stages are in its numbers too"
+        )
+        for index, one in enumerate(executables)
+        if synthetic_stages and not one.synthetic and (one.stages & synthetic_stages or one.stages == _COMPUTE)
+    ]
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shaderstat.errors import InvalidSpirv
-from shaderstat.model import Job
-from shaderstat.pipeline.spec_values import resolve
+from shaderstat.model import Diagnostic, Job
+from shaderstat.pipeline.spec_values import mixed_types, resolve
 from shaderstat.pipeline.stages import StageInput, blame
 from shaderstat.spirv.facts import EntryPoint
 from shaderstat.spirv.reflect import reflect
@@ -16,10 +16,11 @@ from shaderstat.spirv.words import load
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A job's stages; `spec_found` as in `Answer`."""
+    """A job's stages; `spec_found` as in `Answer`; `remarks` are what the user should know of the modules."""
 
     stages: tuple[StageInput, ...] = ()
     spec_found: tuple[int, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
 
     @property
     def workgroup(self) -> tuple[int, int, int] | None:
@@ -36,6 +37,7 @@ def prepare(job: Job) -> Prepared:
     """
     stages = []
     spec_found: set[int] = set()
+    remarks: list[Diagnostic] = []
     for module in job.modules:
         only = (module.stage, module.entry_point)
         with blame(module.path):
@@ -48,7 +50,8 @@ def prepare(job: Job) -> Prepared:
                 reflection = reflect(words, values, only=only)
                 entry = choose(reflection.entries, *only)
             stages.append(StageInput(words.tobytes(), module.path, reflection, entry, values))
-    return Prepared(tuple(stages), tuple(sorted(spec_found)))
+            remarks += (replace(each, path=module.path) for each in mixed_types(entry.spec_constants))
+    return Prepared(tuple(stages), tuple(sorted(spec_found)), tuple(dict.fromkeys(remarks)))
 
 
 def choose(entries: Sequence[EntryPoint], stage: str, name: str) -> EntryPoint:

@@ -143,6 +143,8 @@ def _assemble(units: list[Unit]) -> list[tuple[list[Unit], Candidate]]:
     if not units:
         return []
     units = sorted(units, key=lambda unit: ORDER[unit.entry.stage])
+    if len(units) > 1 and len({unit.entry.stage for unit in units}) == 1 and KINDS[units[0].entry.stage] == "graphics":
+        return [([unit], _candidate([unit])) for unit in units]  # nobody would take them for a pair
     reason = why_apart(units) if len(units) > 1 else None
     if reason is None:
         return [(units, _candidate(units))]

@@ -29,7 +29,9 @@ def why_apart(units: Sequence[Unit]) -> Diagnostic | None:
             "warning",
             "pipeline/stage-twice",
             f"not paired: the {_words(twice)} stage is there {stages[twice]} times ({short(where)})",
-            hint="give the files of one pipeline a stem of their own",
+            hint="give the files of one pipeline a stem of their own"
+            if all(unit.module.alone for unit in units)
+            else "--entry NAME chooses what goes together",
         )
     reason = _incomplete(stages.keys())
     if reason is not None:

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Sequence
 
 from shaderstat.errors import Unsupported
+from shaderstat.model import Diagnostic
 from shaderstat.spirv.facts import SpecConstant
 
 # (stage or None for every stage, SpecId or name, value)
@@ -42,6 +43,20 @@ def resolve(
                 values[constant.id] = value(text, constant)
                 found.add(place)
     return values, found
+
+
+def mixed_types(constants: Sequence[SpecConstant]) -> list[Diagnostic]:
+    """A remark on each SpecId that stands on constants of several types: its value reaches all of them, bit for bit."""
+    return [
+        Diagnostic(
+            "warning",
+            "spirv/spec-id-types",
+            f"specialization constant {each.id} is {' and '.join((each.type, *each.other_types))} in one module:"
+            " a value reaches all of them, bit for bit",
+        )
+        for each in constants
+        if each.other_types
+    ]
 
 
 def value(text: str, constant: SpecConstant) -> int | float | bool:

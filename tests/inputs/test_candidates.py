@@ -176,6 +176,20 @@ def test_stages_that_would_lack_one_in_their_middle_do_not_go_together(
     assert {tuple(codes(one)) for one in found} == {("pipeline/stages-do-not-fit",)}
 
 
+def test_nothing_is_said_of_a_pair_where_there_is_one_stage_alone(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(entry(FRAGMENT, "a"), entry(FRAGMENT, "b"), entry(COMPUTE, "c")))
+    found = find([tmp_path])
+    assert [one.name for one in found] == ["lib:c", "lib:a", "lib:b"]
+    assert not any(one.diagnostics for one in found)
+
+
+def test_entry_points_that_could_be_several_pairs_are_left_to_choose(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(entry(VERTEX, "v", outputs=[0]), entry(FRAGMENT, "a", [0]), entry(FRAGMENT, "b", [0])))
+    assert [codes(one) for one in find([tmp_path])] == [["pipeline/stage-twice"]] * 3
+    assert "--entry" in (find([tmp_path])[0].diagnostics[0].hint or "")
+    assert table(find([tmp_path], entries=["v", "b"])) == [("lib", "graphics", ["vertex", "fragment"], None)]
+
+
 def test_a_library_may_have_several_miss_shaders(tmp_path: Path) -> None:
     write(tmp_path, lib=module(entry(RAYGEN, "go"), entry(MISS, "sky"), entry(MISS, "shadow")))
     assert table(find([tmp_path])) == [("lib", "ray_tracing", ["raygen", "miss", "miss"], None)]
