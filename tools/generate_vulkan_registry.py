@@ -41,6 +41,7 @@ PIPELINE_ROOTS = (
 )
 ROOTS = (
     *PIPELINE_ROOTS,
+    "VkSamplerYcbcrConversionCreateInfo",
     "VkInstanceCreateInfo",
     "VkDeviceCreateInfo",
     "VkPhysicalDeviceFeatures2",
