@@ -186,6 +186,7 @@ def _info(answer: StatisticAnswer, entry: Entry) -> StatisticInfo:
         role=entry.role,
         label=entry.label,
         note=entry.note,
+        bits=entry.bits,
     )
 
 

@@ -357,6 +357,7 @@ class StatisticInfo:
         role: ``trigger`` (judges), ``info``, ``identity`` (a hash) or ``equality``.
         label: the short column heading that driver developers know.
         note: a known quirk.
+        bits: how many of a value's low bits mean something: 32 where the driver writes only half of it.
     """
 
     name: str
@@ -368,6 +369,16 @@ class StatisticInfo:
     role: str = "info"
     label: str | None = None
     note: str | None = None
+    bits: int = 64
+
+
+def quantity(statistic: Statistic, info: StatisticInfo | None) -> int | float | None:
+    """The number that a statistic stands for when it is compared or judged: of a value that the driver only half
+    writes, the half that it writes. None for what is no number."""
+    value = statistic.value
+    if info is not None and info.bits < 64 and isinstance(value, int) and value >= 0:
+        return value & ((1 << info.bits) - 1)
+    return value
 
 
 def numbered(statistics: Iterable[Statistic | StatisticInfo]) -> list[tuple[str, str, int]]:
