@@ -7,7 +7,8 @@ into C structs. Conventions of that plain data:
 - enum and flag members: a name, several names joined by ``|``, or a number;
 - ``pNext``: a list of ``[struct name, dict]``; ``sType`` and counts are never given (but a count without its array is);
 - handles: an index into this spec's own lists: ``module`` into `modules`, ``pSetLayouts`` into `set_layouts`,
-  ``pImmutableSamplers`` into `samplers`, ``renderPass`` always 0. ``layout`` is left out: there is one;
+  ``pImmutableSamplers`` into `samplers`, ``conversion`` into `conversions`, ``pLibraries`` and ``basePipelineHandle``
+  into `libraries`, ``renderPass`` always 0. ``layout`` is left out: there is one;
 - bytes (specialization data): ``bytes``.
 """
 
@@ -45,9 +46,12 @@ class PipelineSpec:
         samplers: VkSamplerCreateInfo each.
         set_layouts: VkDescriptorSetLayoutCreateInfo each.
         layout: VkPipelineLayoutCreateInfo.
-        render_pass: VkRenderPassCreateInfo2, or None for dynamic rendering.
+        render_pass: of the type `render_pass_type`; None for dynamic rendering.
+        render_pass_type: ``VkRenderPassCreateInfo2``, or ``VkRenderPassCreateInfo`` where an application used that.
         create_info: Vk{Compute,Graphics,RayTracing}PipelineCreateInfo{,KHR}; capture flags are the backend's.
         synthetic_stages: VkShaderStageFlags of the stages that shaderstat generated.
+        conversions: VkSamplerYcbcrConversionCreateInfo each.
+        libraries: the pipelines that this one is linked from or derived from.
         bound: ``exact``, or ``upper`` where a real stage was compiled with generated partners.
         remarks: choices that the user should know of; no part of the pipeline's identity.
     """
@@ -59,6 +63,9 @@ class PipelineSpec:
     create_info: Plain = field(default_factory=dict)
     samplers: tuple[Plain, ...] = ()
     render_pass: Plain | None = None
+    render_pass_type: str = "VkRenderPassCreateInfo2"
+    conversions: tuple[Plain, ...] = ()
+    libraries: tuple[PipelineSpec, ...] = ()
     synthetic_stages: int = 0
     bound: str = "exact"
     remarks: tuple[Diagnostic, ...] = field(default=(), compare=False)

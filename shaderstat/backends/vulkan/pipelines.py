@@ -72,6 +72,7 @@ def create_pipeline(
     with ExitStack() as stack:
         maker = _Maker(functions, facts, stack)
         handles = maker.objects(spec)
+        handles["VkPipeline"] = [maker.library(each) for each in spec.libraries]
         arena = Arena(handles)
         flags = CAPTURE_STATISTICS * statistics | CAPTURE_REPRESENTATIONS * representations
         plain = _with_flags(spec.create_info, flags)
@@ -99,16 +100,27 @@ class _Maker:
         modules = ({"pCode": module.words} for module in spec.modules)
         for type, name, plains in (
             ("VkShaderModule", "ShaderModule", modules),
+            ("VkSamplerYcbcrConversion", "SamplerYcbcrConversion", spec.conversions),
             ("VkSampler", "Sampler", spec.samplers),
             ("VkDescriptorSetLayout", "DescriptorSetLayout", spec.set_layouts),
             ("VkPipelineLayout", "PipelineLayout", (spec.layout,)),
         ):
             handles[type] = [self._create(type, name, f"Vk{name}CreateInfo", each, handles) for each in plains]
         if spec.render_pass is not None:
+            name = "RenderPass2" if spec.render_pass_type == "VkRenderPassCreateInfo2" else "RenderPass"
             handles["VkRenderPass"] = [
-                self._create("VkRenderPass", "RenderPass2", "VkRenderPassCreateInfo2", spec.render_pass, handles)
+                self._create("VkRenderPass", name, spec.render_pass_type, spec.render_pass, handles)
             ]
         return handles
+
+    def library(self, spec: PipelineSpec) -> Any:
+        """A pipeline that others are made of, as it is: nothing of it is captured."""
+        handles = self.objects(spec)
+        handles["VkPipeline"] = [self.library(each) for each in spec.libraries]
+        plain = {**spec.create_info, "layout": 0}
+        if spec.render_pass is not None:
+            plain["renderPass"] = 0
+        return self.pipeline(spec.kind, Arena(handles), plain)[0]
 
     def _create(self, type: str, name: str, struct: str, plain: Any, handles: dict[str, list[Any]]) -> Any:
         call = f"vkCreate{name}"
@@ -122,7 +134,8 @@ class _Maker:
         return handle[0]
 
     def _destroy_later(self, type: str, handle: Any) -> None:
-        destroy = self._functions["vkDestroy" + type.removeprefix("Vk")]
+        call = "vkDestroy" + type.removeprefix("Vk")
+        destroy = self._functions.find(call) or self._functions[call + "KHR"]
         self._stack.callback(destroy, self._functions.handle, handle, NULL)
 
     def pipeline(self, kind: str, arena: Arena, plain: dict[str, Any]) -> tuple[Any, int]:
