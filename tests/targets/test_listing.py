@@ -1,0 +1,206 @@
+"""What can be reached: asked once, remembered until a file changes, drawn up with short names where they suffice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from shaderstat.model import Device, Driver, Launch
+from shaderstat.targets import listing, memory, places
+from shaderstat.targets.places import Absent, Place
+from shaderstat.targets.probe import Trial, identity
+from tests.trees.conftest import make
+
+RADV = Driver(3, "radv", "22.3.6", "Mesa 22.3.6")
+NO_DRIVER, NO_DEVICE = Driver(0, "", "", ""), Device("", 0, 0, "", "", "")
+
+
+def good(answers: str = "a", index: int = 0) -> Trial:
+    return Trial("", index, RADV, Device("Navi", 0x1002, 1, "discrete_gpu", "1.3.230", "00"), True, True, answers)
+
+
+def bad(problem: str) -> Trial:
+    return Trial(problem, -1, NO_DRIVER, NO_DEVICE)
+
+
+class Machine:
+    """What trials will say, and which were asked for."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.driver = folder / "radeon.so"
+        self.driver.write_bytes(b"\0NAVI21\0NAVI10\0NAVI31\0")
+        self.asked: list[str] = []
+        self.loader = [bad("host: no device")]
+        self.answers: dict[str, Trial] = {}
+        self.absent = [
+            Absent("turnip", "no shim", "install"),
+            Absent("nvk", "no shim", "install"),
+            Absent("agx", "other", ""),
+        ]
+        self.places = [self.null_device()]
+
+    def null_device(self) -> Place:
+        return Place("radv", "null-device", "/icd.json", (str(self.driver),), str(self.driver))
+
+    def try_all(self, launches: Sequence[Launch], progress: Callable[[int], None]) -> list[list[Trial]]:
+        self.asked += [one.id for one in launches]
+        progress(len(launches))
+        return [self.loader if one.device < 0 else [self.answers.get(one.id, good())] for one in launches]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> Machine:
+    made = Machine(tmp_path)
+    places._lower.cache_clear()
+    monkeypatch.setattr(listing, "all_places", lambda around: (made.places, made.absent))
+    monkeypatch.setattr(listing, "try_all", made.try_all)
+    monkeypatch.setattr(listing.manifests, "visible", lambda around: [])
+    return made
+
+
+def names(found: listing.Listing) -> list[str]:
+    return [one.target for one in found.reached]
+
+
+def test_what_has_answered_is_listed(machine: Machine) -> None:
+    found = listing.listing()
+    assert names(found) == ["radv:navi10", "radv:navi21", "radv:navi31", "mock"]
+    navi21 = found.reached[1]
+    assert (navi21.gpu, navi21.driver, navi21.where) == ("RX 6800/6900 XT", RADV, "null device")
+    assert found.default == "radv:navi21"
+
+
+def test_the_second_time_nothing_is_asked(machine: Machine) -> None:
+    first = listing.listing()
+    assert machine.asked == ["host", "radv@host:navi10", "radv@host:navi21", "radv@host:navi31"]
+    machine.asked.clear()
+    assert listing.listing() == first
+    assert machine.asked == []
+
+
+def test_a_changed_driver_is_asked_again_and_nothing_else(machine: Machine) -> None:
+    listing.listing()
+    machine.asked.clear()
+    os.utime(machine.driver, ns=(1, 1))
+    listing.listing()
+    assert machine.asked == ["radv@host:navi10", "radv@host:navi21", "radv@host:navi31"]
+
+
+def test_variables_that_shape_answers_are_part_of_what_is_remembered(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listing.listing()
+    machine.asked.clear()
+    listing.listing({"RADV_PERFTEST": "rt"})
+    assert len(machine.asked) == 4
+    machine.asked.clear()
+    monkeypatch.setenv("EDITOR", "vi")
+    listing.listing({"RADV_PERFTEST": "rt"})
+    assert machine.asked == []
+
+
+def test_again_means_again(machine: Machine) -> None:
+    listing.listing()
+    machine.asked.clear()
+    told: list[tuple[int, int]] = []
+    listing.listing(again=True, progress=lambda done, all_: told.append((done, all_)))
+    assert len(machine.asked) == 4 and told == [(4, 4)]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"format": 99}', '{"format": 1, "groups": {"loader": 1}}'])
+def test_a_damaged_memory_is_no_memory(machine: Machine, clean_environment: Path, damage: str) -> None:
+    first = listing.listing()
+    file = clean_environment / "cache" / "shaderstat" / memory.FILE
+    assert json.loads(file.read_text())["format"] == memory.FORMAT
+    file.write_text(damage)
+    assert listing.listing() == first
+
+
+def test_a_cache_that_can_not_be_written_costs_time_alone(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(machine.driver / "no-folder"))
+    assert names(listing.listing()) == names(listing.listing())
+    assert len(machine.asked) == 8
+
+
+def test_devices_of_the_loader_come_first(machine: Machine) -> None:
+    machine.loader = [
+        bad("host:0: llvmpipe (LLVM 15.0.6, 256 bits) has no VK_KHR_pipeline_executable_properties: it can't tell"),
+        good(index=1),
+        bad("host:2: Old GPU has no VK_KHR_pipeline_executable_properties: it can't tell what its compiler made"),
+    ]
+    found = listing.listing()
+    assert names(found)[0] == found.default == "host:1"
+    assert [(one.targets, one.reason) for one in found.unreached[:2]] == [
+        (("llvmpipe",), "has no VK_KHR_pipeline_executable_properties, in any version"),
+        (("Old GPU",), "has no VK_KHR_pipeline_executable_properties"),
+    ]
+
+
+def test_without_any_compiler_the_mock_is_left(machine: Machine) -> None:
+    machine.places = []
+    assert listing.listing().default == "mock"
+
+
+def test_what_a_driver_refuses_is_said_apart(machine: Machine) -> None:
+    machine.answers["radv@host:navi31"] = bad("radv@host:navi31: the driver died (SIGABRT): radv: Unknown family")
+    found = listing.listing()
+    assert "radv:navi31" not in names(found)
+    (one,) = found.refused
+    assert (one.targets, one.reason) == (("radv@host:navi31",), "the driver died (SIGABRT): radv: Unknown family")
+
+
+def test_a_place_where_nothing_answers_is_not_reachable(machine: Machine) -> None:
+    for name in ("navi10", "navi21", "navi31"):
+        machine.answers[f"radv@host:{name}"] = bad(f"radv@host:{name}: no Vulkan loader here")
+    found = listing.listing()
+    assert names(found) == ["mock"]
+    assert ("radv:*",) in [one.targets for one in found.unreached]
+
+
+def test_drivers_that_lack_the_same_stand_together(machine: Machine) -> None:
+    found = listing.listing()
+    assert [(one.targets, one.command) for one in found.unreached if one.targets[0] != "host:*"] == [
+        (("turnip:*", "nvk:*"), "install"),
+        (("agx:*",), ""),
+    ]
+
+
+def test_a_tree_has_short_names_for_what_is_not_here_and_long_ones_for_the_rest(machine: Machine, home: Path) -> None:
+    tree = make(home, "sid")
+    machine.driver.write_bytes(b"\0NAVI21\0")
+    shim = tree.root / "shim.so"
+    shim.write_bytes(b"\0navi21\0navi33\0")
+    machine.places.append(Place("radv", "tree", "/icd.json", (str(shim),), str(shim), str(shim), tree))
+    icd = tree.root / "usr/share/vulkan/icd.d"
+    icd.mkdir(parents=True)
+    (icd / "radeon_icd.json").write_text("{}")
+    found = listing.listing()
+    assert names(found) == ["radv:navi21", "radv@sid:navi21", "radv:navi33", "mock"]
+    # What a tree's compilers said lies beside the tree, for everybody who uses it.
+    assert json.loads((tree.folder / memory.FILE).read_text())["groups"]["radv tree sid"]
+
+
+def test_half_built_trees_are_named(machine: Machine, home: Path) -> None:
+    (home / "broken").mkdir()
+    last = listing.listing().unreached[-1]
+    assert last.targets == ("*@broken:*",)
+    assert "half-built" in last.reason
+    assert last.command == "shaderstat targets install broken"
+
+
+def test_identity_is_of_files_and_variables(tmp_path: Path) -> None:
+    file = tmp_path / "driver.so"
+    file.write_bytes(b"1")
+    os.utime(file, ns=(1, 1))
+    first = identity([str(file)], {})
+    assert identity([str(file)], {}) == first
+    assert identity([str(file)], {"RADV_DEBUG": "x"}) != first
+    file.write_bytes(b"22")
+    os.utime(file, ns=(1, 1))
+    assert identity([str(file)], {}) != first
+    assert identity([str(tmp_path / "gone")], {}) != identity([], {})
