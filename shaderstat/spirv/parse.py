@@ -116,13 +116,24 @@ _ACCESS_CHAINS = frozenset((65, 66, 67, 70))
 _NAME, _MEMBER_NAME, _STRING, _DECORATE, _MEMBER_DECORATE = 5, 6, 7, 71, 72
 
 
-class _Shapes(dict[int, tuple[int, int, int]]):
-    """opcode → (words that it needs, offset of its result or 0, what the loop does with it)."""
+# Operands that are one word each; masks and enumerations are where none of their values is followed by more.
+_ONE_WORD = registry.ID_KINDS | {"LiteralInteger", "LiteralExtInstInteger"}
+_ANY = 0xFFFF
 
-    def __missing__(self, opcode: int) -> tuple[int, int, int]:
+
+def _is_one_word(kind: str) -> bool:
+    return kind in _ONE_WORD or (
+        bool(registry.enumerants(kind)) and not any(each.parameters for each in registry.enumerants(kind).values())
+    )
+
+
+class _Shapes(dict[int, tuple[int, int, int, int]]):
+    """opcode → (words that it needs, words that it may have, offset of its result or 0, what the loop does with it)."""
+
+    def __missing__(self, opcode: int) -> tuple[int, int, int, int]:
         grammar = registry.instruction(opcode)
         if grammar is None:
-            shape = (1, 0, _SPECIAL)
+            shape = (1, _ANY, 0, _SPECIAL)
         else:
             action = _USES
             if grammar.group in ("Type-Declaration", "Constant-Creation") or opcode == _UNDEF:
@@ -135,8 +146,9 @@ class _Shapes(dict[int, tuple[int, int, int]]):
                 action = _SPECIAL if opcode in _HANDLERS else _SKIP
             elif grammar.group in _WITHOUT_POINTERS and opcode != _SELECT:
                 action = _SKIP
-            needed = sum(quantifier == "" for _, quantifier in grammar.operands)
-            shape = (1 + needed, registry.result_words(opcode)[1], action)
+            needed = 1 + sum(quantifier == "" for _, quantifier in grammar.operands)
+            exact = all(not quantifier and _is_one_word(kind) for kind, quantifier in grammar.operands)
+            shape = (needed, needed if exact else _ANY, registry.result_words(opcode)[1], action)
         self[opcode] = shape
         return shape
 
@@ -149,7 +161,8 @@ def parse(words: Words, *, functions: bool = True) -> Module:
 
     Raises:
         InvalidSpirv: ``spirv/zero-word-count``, ``spirv/truncated``, ``spirv/two-modules``, ``spirv/string``,
-            ``spirv/short-instruction``, ``spirv/id-out-of-bounds``, ``spirv/duplicate-id``, ``spirv/undefined-id``,
+            ``spirv/short-instruction``, ``spirv/long-instruction``, ``spirv/id-out-of-bounds``,
+            ``spirv/duplicate-id``, ``spirv/undefined-id``,
             ``spirv/nested-function``, ``spirv/decoration-group``, ``spirv/no-body`` or
             ``limit/decorations``.
     """
@@ -167,9 +180,9 @@ def parse(words: Words, *, functions: bool = True) -> Module:
         after = index + (head >> 16)
         if after == index or after > end:
             raise broken_instruction(words.data, index)
-        needed, result, action = shapes[opcode]
-        if after - index < needed:
-            raise _short(opcode, index, after - index, needed)
+        needed, most, result, action = shapes[opcode]
+        if not needed <= after - index <= most:
+            _check_length(module, opcode, index, after - index, needed)
         if result:
             id = code[index + result]
             if id in definitions or not 0 < id < bound:
@@ -234,9 +247,9 @@ def _function(module: Module, start: int) -> int:
         after = index + (head >> 16)
         if after == index or after > end:
             raise broken_instruction(words.data, index)
-        needed, result, action = shapes[opcode]
-        if after - index < needed:
-            raise _short(opcode, index, after - index, needed)
+        needed, most, result, action = shapes[opcode]
+        if not needed <= after - index <= most:
+            _check_length(module, opcode, index, after - index, needed)
         if result:
             id = code[index + result]
             if id in definitions or not 0 < id < bound:
@@ -283,12 +296,16 @@ def _function(module: Module, start: int) -> int:
 
 def _finish(module: Module, groups: list[int]) -> None:
     """What can be told only when all has been read."""
-    module.newer = (
+    module.newer = _is_newer(module)
+    _apply_groups(module, groups)
+
+
+def _is_newer(module: Module) -> bool:
+    return (
         module.words.version > KNOWN_VERSION
         or any(registry.enumerant("Capability", each) is None for each in module.capabilities)
         or any(not registry.knows_extension(each) for each in module.extensions)
     )
-    _apply_groups(module, groups)
 
 
 def _check_functions(module: Module) -> None:
@@ -412,6 +429,16 @@ _HANDLERS = {
 # Index, Binding, DescriptorSet, Offset, InputAttachmentIndex.
 _WITH_OPERAND: Mapping[int, None] = dict.fromkeys((1, 6, 7, 11, 30, 31, 32, 33, 34, 35, 43))
 _SHAPES = _Shapes()
+
+
+def _check_length(module: Module, opcode: int, index: int, count: int, needed: int) -> None:
+    """Refuse an instruction of too few words, or of more than the grammar has a place for: there a damaged file has
+    gone out of step. What is newer than the grammar may have been given more."""
+    if count < needed:
+        raise _short(opcode, index, count, needed)
+    if not _is_newer(module):
+        name = registry.opcode_name(opcode)
+        raise invalid("spirv/long-instruction", f"{name} of {count} words, where it has {needed}", index)
 
 
 def _short(opcode: int, index: int, count: int, needed: int) -> InvalidSpirv:

@@ -87,7 +87,8 @@ def load(data: bytes) -> Words:
             "spirv/size",
             f"{size} bytes are not a multiple of 4: {size % 4} spare at byte {size - size % 4}",
             offset=size - size % 4,
-            hint="a text tool or a transfer in text mode changed the file: write it again",
+            hint=text_round_trip_hint(data)
+            or "a text tool or a transfer in text mode changed the file: write it again",
         )
     words = array("I", data)
     swapped = magic != (little if sys.byteorder == "little" else big)
@@ -160,9 +161,9 @@ def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
     return raw[:length].decode("utf-8", "replace"), index + length // 4 + 1
 
 
-def text_round_trip_hint(data: memoryview) -> str | None:
+def text_round_trip_hint(data: memoryview | bytes) -> str | None:
     """U+FFFD in UTF-8 inside binary words: the file went through a decoder that replaces."""
-    if b"\xef\xbf\xbd" in data.tobytes():
+    if b"\xef\xbf\xbd" in bytes(data):
         return "it holds EF BF BD (U+FFFD): a text decoder replaced what it could not read; copy the file as binary"
     return None
 

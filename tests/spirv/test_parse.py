@@ -151,6 +151,9 @@ def test_the_same_words_in_the_other_byte_order() -> None:
         ([2 << 16 | 5, 1], "spirv/short-instruction"),
         ([3 << 16 | 71, 1, 33], "spirv/short-instruction"),  # OpDecorate Binding without a number
         ([4 << 16 | 72, 1, 0, 35], "spirv/short-instruction"),  # OpMemberDecorate Offset likewise
+        ([5 << 16 | 0, 1, 2, 3, 4], "spirv/long-instruction"),  # OpNop has no operand
+        ([3 << 16 | 19, 60, 61], "spirv/long-instruction"),
+        ([4 << 16 | 14, 0, 1, 2], "spirv/long-instruction"),
         ([3 << 16 | 5, 1, 0x61616161], "spirv/string"),
         ([3 << 16 | 7, 60, 0x61616161], "spirv/string"),
         ([2 << 16 | 19, 0], "spirv/id-out-of-bounds"),
@@ -163,6 +166,21 @@ def test_the_same_words_in_the_other_byte_order() -> None:
 )
 def test_broken_streams_are_told_apart(extra: list[int], code: str) -> None:
     assert code_of(assemble("OpCapability Shader", extra=extra)) == code
+
+
+def test_more_words_than_are_known_are_let_be_in_a_newer_module() -> None:
+    longer = [5 << 16 | 54, 1, 60, 0, 2, 2 << 16 | 248, 61, 2 << 16 | 253, 0, 1 << 16 | 56]
+    assert code_of(assemble("OpCapability Shader", extra=longer)) == "spirv/long-instruction"
+    read(assemble("OpCapability Shader", extra=longer, version=(1, 7)))
+    read(assemble("OpCapability 65000", extra=longer))
+    read(assemble('OpCapability Shader\nOpExtension "SPV_OF_TOMORROW"', extra=longer))
+
+
+def test_the_declarations_can_be_had_alone() -> None:
+    data = assemble("OpCapability Shader\n%a = OpTypeVoid", extra=[5 << 16 | 54, 1, 60, 0, 2, 0])
+    found = parse(load(data), functions=False)
+    assert (len(found.declarations), found.functions) == (1, {})
+    assert code_of(data) == "spirv/zero-word-count"
 
 
 def test_an_entry_point_has_a_function_with_a_body() -> None:

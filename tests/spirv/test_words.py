@@ -60,6 +60,13 @@ def test_what_is_no_module_is_told_apart(data: bytes, code: str, offset: int, sa
     assert said in caught.value.message
 
 
+def test_a_text_decoder_leaves_traces() -> None:
+    with pytest.raises(InvalidSpirv) as caught:
+        load(header() + b"\xef\xbf\xbd")
+    assert caught.value.code == "spirv/size"
+    assert "text decoder" in (caught.value.hint or "")
+
+
 def test_instructions_are_walked_by_their_word_counts() -> None:
     words = load(header() + struct.pack("<4I", 3 << 16 | 60000, 0, 0, 1 << 16))
     assert list(words.instructions()) == [(60000, 5, 3), (0, 8, 1)]
