@@ -157,7 +157,9 @@ def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
 def _row(one: Reached) -> tuple[str, ...]:
     version = one.driver.info or one.driver.version
     name = _DRIVERS.get(one.target.partition(":")[0].partition("@")[0], one.driver.name)
-    driver = version if name and version.startswith(name) else f"{name}{', ' if one.driver.info else ' '}{version}"
+    driver = (
+        version if name and version.startswith(name) else f"{name}{' ' if version[:1].isdigit() else ', '}{version}"
+    )
     api = ".".join(one.device.api_version.split(".")[:2]) or "–"
     says = ["yes" if one.statistics else "no", "yes" if one.representations else "no"]
     return tuple(printable(text) for text in (one.target, one.gpu, driver.strip(), api, *says, one.where))
