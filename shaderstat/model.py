@@ -148,6 +148,12 @@ class Request:
         pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
         entries: entry points, ``[STAGE:]NAME`` or a glob; only those are compiled. Empty means all.
         spec: specialization; every combination of values is a variant.
+        config: a manifest, ``shaderstat.yaml``: its pipelines are compiled where `paths` is empty; otherwise its
+            defaults hold for what the paths lead to.
+        subgroup_size, samples, color_format, depth_format, topology: state that all pipelines shall have, under
+            Vulkan's names or those less their prefix; None for what was inferred, or what the manifest says.
+        optimize: False to ask for code that is not optimised.
+        profile: ``vulkan``, ``webgpu``, ``dxvk`` or ``vkd3d``: the stack whose features the device is made with.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
         own_targets: targets that the user describes, by name; `shaderstat.targets.own` says in what words.
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
@@ -167,6 +173,14 @@ class Request:
     pipelines: tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
     spec: tuple[SpecOption, ...] = ()
+    config: str | None = None
+    subgroup_size: int | None = None
+    samples: int | None = None
+    color_format: str | None = None
+    depth_format: str | None = None
+    topology: str | None = None
+    optimize: bool = True
+    profile: str | None = None
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     own_targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -432,10 +446,12 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where the pipeline state came from: ``inferred``, ``manifest`` or ``archive``; `sha256` is its identity."""
+    """Where the pipeline state came from: ``inferred``, ``manifest`` or ``archive``; `sha256` is its identity; `given`
+    is what was said of it, under the manifest's names: ``{"samples": 4, "profile": "webgpu"}``."""
 
     source: str
     sha256: str
+    given: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,27 @@ chosen = _all(
     ),
 )  # fmt: skip
 
+state = _all(
+    click.option(
+        "--subgroup-size", type=int, metavar="N", help="Compile for subgroups of this size, where the driver takes one."
+    ),
+    click.option("--samples", type=int, metavar="N", help="Samples a pixel. [default: 1]"),
+    click.option(
+        "--color-format", metavar="FORMAT",
+        help="The colour attachments' VkFormat: R16G16B16A16_SFLOAT. [default: R8G8B8A8_UNORM]",
+    ),
+    click.option("--depth-format", metavar="FORMAT", help="A depth attachment's VkFormat: D32_SFLOAT. [default: none]"),
+    click.option("--topology", metavar="TOPOLOGY", help="The VkPrimitiveTopology: POINT_LIST. [default: what fits]"),
+    click.option(
+        "--profile", metavar="STACK",
+        help="Enable what this stack does: webgpu, dxvk, vkd3d (robustness and the like), or vulkan. [default: vulkan]",
+    ),
+    click.option("--no-optimize", is_flag=True, help="Ask for code that is not optimised."),
+    click.option(
+        "--config", metavar="FILE", help="The manifest. [default without PATH: the nearest shaderstat.yaml]"
+    ),
+)  # fmt: skip
+
 stages = _all(
     click.option(
         "--synthetic", is_flag=True,

@@ -74,7 +74,7 @@ def settings(
         click.UsageError: no path, or options that exclude each other.
         ShaderstatError: a ``--spec`` that is none.
     """
-    _check_paths(context, options["paths"])
+    _check_paths(options["paths"], context)
     given = context.get_parameter_source("format") is ParameterSource.COMMANDLINE
     json = options["json"]
     if json and given and options["format"] != "json":
@@ -94,6 +94,14 @@ def settings(
         pipelines=options["pipelines"],
         entries=options["entries"],
         spec=tuple(variants.parse(text) for text in options["spec"]),
+        config=_config(context, options),
+        subgroup_size=options["subgroup_size"],
+        samples=options["samples"],
+        color_format=options["color_format"],
+        depth_format=options["depth_format"],
+        topology=options["topology"],
+        profile=options["profile"],
+        optimize=not options["no_optimize"],
         driver_manifest=options["driver"],
         sandbox=options["sandbox"],
         environment=dict(options["env"]),
@@ -124,9 +132,19 @@ def settings(
     )
 
 
-def _check_paths(context: click.Context, paths: Sequence[str]) -> None:
-    if not paths:
-        raise click.UsageError(f"no input. For instance: {context.command_path} blur.comp.spv", context)
+def _config(context: click.Context, options: Mapping[str, Any]) -> str | None:
+    """The manifest: the one that was named; without a path, the nearest."""
+    path: str | None = options["config"]
+    if path is None and not options["paths"]:
+        from shaderstat.engine import nearest_manifest  # late: a slip in the options is told before anything is loaded
+
+        path = nearest_manifest()
+        if path is None:
+            raise click.UsageError(f"no input. For instance: {context.command_path} blur.comp.spv", context)
+    return path
+
+
+def _check_paths(paths: Sequence[str], context: click.Context) -> None:
     misplaced = next((path for path in paths if path in COMMANDS and not os.path.lexists(path)), None)
     if misplaced is not None:
         raise click.UsageError(f"the command goes first: shaderstat {misplaced} ...", context)

@@ -170,6 +170,8 @@ class Tally:
 
     def _what_next(self) -> str:
         """What a newcomer may want to see after the first table."""
+        from shaderstat.engine import state_options
+
         given, request = self._given, self._given.request
         if given.command != "stats" or given.format != "table":
             return ""
@@ -177,8 +179,11 @@ class Tally:
         if any(path.startswith(("-", "/dev/", "/proc/")) for path in request.paths):  # they can't be read twice
             return more
         command = ["shaderstat", "ir", *request.paths]
+        if request.config is not None and given.options.get("config"):
+            command += ["--config", request.config]
         options = (("-t", request.targets), ("--entry", request.entries), ("--spec", given.options.get("spec", ())))
         command += [word for option, values in options for value in values for word in (option, value)]
+        command += state_options(request)
         return f"{more}.  Its code: {shlex.join(command)}"
 
 

@@ -26,6 +26,7 @@ from shaderstat.reporters.base import Output
 @click.option("--force", is_flag=True, help="Replace files that are in that folder already.")
 @_options.targets
 @_options.chosen
+@_options.state
 @_options.work
 @_options.stages
 @_options.output

@@ -14,6 +14,7 @@ from shaderstat.cli._settings import settings
 @_options.paths
 @_options.targets
 @_options.chosen
+@_options.state
 @_options.work
 @_options.selection
 @click.option("--raw", is_flag=True, help="With several targets: each driver's own names, not set side by side.")

@@ -47,7 +47,7 @@ class Node:
     def mapping(self, known: Collection[str], required: Collection[str] = ()) -> dict[str, Node]:
         """The members of a mapping, all of them `known`."""
         members: dict[str, Node] = {}
-        for key, value in self._pairs():
+        for key, value in self.pairs():
             name = key.scalar()
             if name not in known:
                 near = difflib.get_close_matches(str(name), known, n=1)
@@ -65,14 +65,15 @@ class Node:
     def table(self) -> dict[str, Node]:
         """The members of a mapping whose keys are the file's own."""
         members: dict[str, Node] = {}
-        for key, value in self._pairs():
+        for key, value in self.pairs():
             name = key.text()
             if name in members:
                 raise key.error(f"{name} stands here twice")
             members[name] = value
         return members
 
-    def _pairs(self) -> list[tuple[Node, Node]]:
+    def pairs(self) -> list[tuple[Node, Node]]:
+        """The members of a mapping in their order, whatever their keys are."""
         if not isinstance(self._node, yaml.MappingNode):
             raise self.error("a mapping is wanted here: name: value")
         return [(Node(key, self._file), Node(value, self._file)) for key, value in self._node.value]
@@ -92,6 +93,16 @@ class Node:
         """Whether it is one."""
         return isinstance(self._node, yaml.MappingNode)
 
+    @property
+    def is_list(self) -> bool:
+        """Whether it is one."""
+        return isinstance(self._node, yaml.SequenceNode)
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it says that there is nothing."""
+        return bool(self._node.tag == "tag:yaml.org,2002:null")
+
     def scalar(self) -> Any:
         """A plain value as YAML has it: text, a number, a truth value or None."""
         if not isinstance(self._node, yaml.ScalarNode):
@@ -100,6 +111,11 @@ class Node:
             return yaml.constructor.SafeConstructor().construct_object(self._node)
         except (yaml.YAMLError, ValueError, OverflowError):
             raise self.error(f"{self._node.value!r} is no value") from None
+
+    def source(self) -> str:
+        """A plain value as it stands in the file, less its quotes."""
+        self.scalar()
+        return str(self._node.value)
 
     def text(self) -> str:
         """Text."""

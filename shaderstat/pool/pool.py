@@ -10,7 +10,7 @@ import heapq
 import selectors
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 
@@ -41,7 +41,7 @@ class Outcome:
 
 @dataclass
 class Lane:
-    """One target's children and what is left for them to do."""
+    """One target's children and what is left for them to do: `tasks` from place `next` on, and those in `again`."""
 
     launch: Launch
     width: int
@@ -49,6 +49,7 @@ class Lane:
     hello: wire.Hello | None = None
     lost: NoTarget | None = None
     children: list[ChildProcess] = field(default_factory=list)
+    tasks: Sequence[int] = ()
     next: int = 0
     again: list[int] = field(default_factory=list)
     attempts: dict[int, int] = field(default_factory=dict)
@@ -61,7 +62,6 @@ class Pool:
     def __init__(self) -> None:
         self.lanes: list[Lane] = []
         self._selector = selectors.DefaultSelector()
-        self._tasks = 0
         self._load: Callable[[int], Job | Answer] = lambda task: Answer("skipped")
         self._ready: deque[Outcome] = deque()
 
@@ -121,15 +121,21 @@ class Pool:
 
     # ── Work ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def run(self, tasks: int, load: Callable[[int], Job | Answer]) -> Iterator[Outcome]:
+    def run(
+        self, tasks: int, load: Callable[[int], Job | Answer], shares: Mapping[int, Sequence[int]] | None = None
+    ) -> Iterator[Outcome]:
         """Do tasks 0 to ``tasks - 1`` on every lane that is not dropped; outcomes come in any order.
 
         Args:
             load: gives a task's job when its turn has come, or its answer where nothing is to be compiled.
+            shares: the tasks of each lane where it isn't all of them; a lane that is missing has none.
         """
-        self._tasks, self._load = tasks, load
+        self._load = load
+        for number, lane in enumerate(self.lanes):
+            if lane.lost is None:
+                lane.tasks = range(tasks) if shares is None else shares.get(number, ())
         self._fill()  # now, not when the first outcome is asked for: the caller may have other things to do
-        return self._outcomes(tasks * sum(lane.lost is None for lane in self.lanes))
+        return self._outcomes(sum(len(lane.tasks) for lane in self.lanes))
 
     def _outcomes(self, left: int) -> Iterator[Outcome]:
         while left:
@@ -148,20 +154,20 @@ class Pool:
             for child in lane.children:
                 while child.hello is not None and len(child.jobs) < DEPTH and self._more(lane):
                     self._hand(number, lane, child)
-            waiting = len(lane.again) + self._tasks - lane.next
+            waiting = len(lane.again) + len(lane.tasks) - lane.next
             starting = sum(child.hello is None for child in lane.children)
             while len(lane.children) < lane.width and starting < waiting:
                 self._start(number)
                 starting += 1
 
     def _more(self, lane: Lane) -> bool:
-        return bool(lane.again) or lane.next < self._tasks
+        return bool(lane.again) or lane.next < len(lane.tasks)
 
     def _hand(self, number: int, lane: Lane, child: ChildProcess) -> None:
         if lane.again:
             task = heapq.heappop(lane.again)
         else:
-            task = lane.next
+            task = lane.tasks[lane.next]
             lane.next += 1
         job = self._load(task)
         if isinstance(job, Answer):
@@ -268,10 +274,10 @@ class Pool:
             child.kill()
             child.close()
         failure = Failure("start", "target/lost", stderr_tail=reason.message)
-        for task in sorted([*held, *lane.again, *range(lane.next, self._tasks)]):
+        for task in sorted([*held, *lane.again, *lane.tasks[lane.next :]]):
             self._ready.append(Outcome(number, task, Answer("failed", failure=failure), 1))
         lane.again.clear()
-        lane.next = self._tasks
+        lane.next = len(lane.tasks)
 
 
 def _died_while_opening(launch: Launch, failure: Failure) -> NoTarget:
