@@ -11,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from shaderstat.compare import pairs
-from shaderstat.compare.difference import Change, Difference, Lonely, Place, StatusChange, Total, judged
+from shaderstat.compare.difference import Change, Difference, Kind, Lonely, Place, StatusChange, Total, judged
 from shaderstat.compare.pairs import Statistics, Unlike
 from shaderstat.compare.sides import Collector, Outcome, Row, Shape, Side, Subject, collect
 from shaderstat.model import StatisticInfo
@@ -45,9 +45,7 @@ def compare(before: Side, after: Side, *, allow_unlike: bool = False) -> Differe
     if reasons and not allow_unlike:
         raise Unlike(reasons)
     subjects = pairs.subjects(before, after)
-    difference = Difference(
-        before, after, tuple(targets), len(subjects.both), subjects.new, subjects.gone, subjects.renamed
-    )
+    difference = Difference(before, after, tuple(targets), subjects.both, subjects.new, subjects.gone, subjects.renamed)
     work = _Comparison(difference, allow_unlike)
     for pair in subjects.both:
         work.subject(pair)
@@ -65,14 +63,13 @@ class _Aligned:
 
     def __init__(self, statistics: tuple[Statistics, ...], totals: _Totals, target: int) -> None:
         self.statistics = statistics
+        self.kind = Kind(target, statistics)
         groups: dict[tuple[str, ...], list[Statistics]] = {}
         self.hash: Statistics | None = None
-        self.ignored: list[Statistics] = []  # identities but that of the code
         for each in statistics:
             if each.info.role == "identity":
                 if each.info.key == "hash" and None not in (each.before, each.after):
                     self.hash = each
-                self.ignored.append(each)
             elif each.info.role != "equality":
                 groups.setdefault(_group(each.info), []).append(each)
         self.quantities = [each for each in statistics if each.info.role != "identity"]
@@ -169,7 +166,7 @@ class _Comparison:
         if before.heading.bound != after.heading.bound and not self._allow_unlike:
             difference.refused.append(place)
             return
-        difference.compared += 1
+        aligned.kind.executables += 1
         changed = before.held != after.held or before.shape.formats != after.shape.formats
         old, new = before.values, after.values
         if changed:
@@ -189,6 +186,7 @@ class _Comparison:
             infos = self._infos[target]
             statistics = pairs.statistics(before, after, *infos)
             found = self._aligned[key] = _Aligned(statistics, self._totals, target)
+            self._difference.kinds.append(found.kind)
         return found
 
     def _add(

@@ -160,25 +160,34 @@ class Total:
 
 
 @dataclass(slots=True, eq=False)
+class Kind:
+    """Statistics that executables of a target have, and how many of them."""
+
+    target: int
+    statistics: tuple[Statistics, ...]
+    executables: int = 0
+
+
+@dataclass(slots=True, eq=False)
 class Difference:
     """What became of what.
 
     Attributes:
         targets: BEFORE's and AFTER's, pair by pair.
-        both: how many pipelines are on both sides; `new` and `gone` are on one, `renamed` on both under two names.
+        both: pipelines on both sides; `new` and `gone` are on one, `renamed` on both under two names.
         affected: executables of which a number changed, the worst first.
         recoded: executables whose code changed and no number.
         statuses: pipelines that were answered otherwise before.
         unanswered: pipelines without an answer on both sides, for the same reason.
         refused: a lone stage against a pair: what is compared there are not the same things.
-        compared: how many executables were compared.
+        kinds: the lists of statistics that were compared; `compared` counts all executables.
         new_rows, gone_rows: executables of one side alone, of pipelines that both have.
     """
 
     before: Side
     after: Side
     targets: tuple[tuple[Target, Target], ...] = ()
-    both: int = 0
+    both: tuple[tuple[Subject, Subject], ...] = ()
     new: tuple[Subject, ...] = ()
     gone: tuple[Subject, ...] = ()
     renamed: tuple[tuple[Subject, Subject], ...] = ()
@@ -190,7 +199,11 @@ class Difference:
     new_rows: list[Lonely] = field(default_factory=list)
     gone_rows: list[Lonely] = field(default_factory=list)
     totals: list[Total] = field(default_factory=list)
-    compared: int = 0
+    kinds: list[Kind] = field(default_factory=list)
+
+    @property
+    def compared(self) -> int:
+        return sum(kind.executables for kind in self.kinds)
 
     @property
     def is_empty(self) -> bool:
