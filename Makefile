@@ -31,6 +31,7 @@ bench: $(TEST)/installed
 
 samples:
 	sample_spirv/build.sh
+	sample_optional/build.sh
 
 clean:
 	rm -rf $(DEMO) $(TEST) .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 out=${1:-.}
-for source in *.comp *.vert *.frag; do
+for source in *.comp *.vert *.tesc *.tese *.geom *.frag; do
     glslangValidator --quiet -V --target-env vulkan1.1 -o "$out/$source.spv" "$source"
     spirv-val --target-env vulkan1.1 "$out/$source.spv"
 done

@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.conftest import Run
+from shaderstat.model import STAGE_WORDS
+from tests.conftest import ROOT, Run
 from tests.driver.conftest import NAVI21, Stats, numbers
 from tests.malformed.make import GOOD, module, where
 
 COMPUTE = (
     "blur", "classify", "exact", "histogram", "julia", "pick", "reduce", "scale", "sort", "tuned", "unpack",
 )  # fmt: skip
-PAIRS = ("gbuffer", "leaf", "water")
+# What RADV makes of the graphics pipelines on GFX10.3: it merges a stage into the one behind it.
+PAIR = [["vertex"], ["fragment"]]
+GRAPHICS = {
+    "fur": [["vertex", "geometry"], ["fragment"]],
+    "gbuffer": PAIR,
+    "hills": [["vertex", "tessellation_control"], ["tessellation_evaluation"], ["fragment"]],
+    "leaf": PAIR,
+    "plasma": PAIR,  # the vertex stage is generated
+    "water": PAIR,
+}
 
 
 def test_every_sample_has_numbers(stats: Stats, samples: Path) -> None:
     report = stats(samples)
-    assert [one["name"] for one in report["pipelines"]] == sorted([*COMPUTE, *PAIRS])
+    assert [one["name"] for one in report["pipelines"]] == sorted([*COMPUTE, *GRAPHICS])
     for result in report["results"]:
         assert result["status"] == "ok", result
         codes = [one["code"] for one in result["diagnostics"]]
         assert codes == (["vulkan/runtime-array"] if result["pipeline"] == "pick" else [])
         stages = [one["stages"] for one in result["executables"]]
-        assert stages == ([["compute"]] if result["pipeline"] in COMPUTE else [["vertex"], ["fragment"]])
+        assert stages == GRAPHICS.get(result["pipeline"], [["compute"]])
+        lone = result["pipeline"] == "plasma"
         for one in result["executables"]:
             assert one["subgroup_size"] in (32, 64)
-            assert not one["synthetic"] and one["bound"] == "exact"
+            assert one["bound"] == ("upper" if lone else "exact")
+            assert one["synthetic"] == (lone and one["stages"] == ["vertex"])
             names = [statistic["name"] for statistic in one["statistics"]]
             assert len(names) >= 9 and {"SGPRs", "VGPRs", "Code size", "Scratch size"} <= set(names)
             assert all(type(statistic["value"]) is int for statistic in one["statistics"])
@@ -64,7 +77,7 @@ def test_text_representations_of_every_sample(shaderstat: Run, samples: Path, tm
     assert {path.resolve() for path in written} | {out / "index.json"} == {p for p in out.rglob("*") if p.is_file()} | {
         out / "index.json"
     }
-    executables = len(COMPUTE) + 2 * len(PAIRS)
+    executables = len(COMPUTE) + sum(map(len, GRAPHICS.values())) - 1  # without the generated one
     texts = [path.read_text() for path in written if path.suffix == ".txt"]
     assert len(texts) == 3 * executables  # NIR, ACO's own, assembly
     assert sum("s_endpgm" in text for text in texts) >= executables
@@ -82,6 +95,47 @@ def test_capturing_representations_changes_no_number(shaderstat: Run, stats: Sta
             known = dict(plain[result.pipeline, one.index, one.name])
             # That hash depends on the capture flags; the code's own does not.
             assert {**found, "Driver pipeline hash": 0} == {**known, "Driver pipeline hash": 0}
+
+
+def test_ray_tracing_is_offered_and_mesh_shaders_are_named(stats: Stats) -> None:
+    """What RADV of Mesa 22.3 lacks, or has behind a switch; later ones have both."""
+    folder = ROOT / "sample_optional"
+    report = stats(folder, status=2)
+    if "22.3" not in report["targets"][0]["driver"]["info"]:
+        pytest.skip("another RADV than that of Debian 12")
+    said = {one["pipeline"]: one["diagnostics"][-1] for one in report["results"]}
+    assert said["grid"]["message"].startswith("asks for capability MeshShadingEXT: ")
+    assert said["rays"]["message"].startswith("asks for capability RayTracingKHR: ")
+    assert said["rays"]["hint"] == "this driver has it with --env RADV_PERFTEST=rt"
+    with_it = stats(folder, "--env", "RADV_PERFTEST=rt", status=2)
+    rays = next(one for one in with_it["results"] if one["pipeline"] == "rays")
+    assert rays["status"] == "ok"
+    # RADV makes one compute shader of them all.
+    assert [(one["stages"], one["bound"]) for one in rays["executables"]] == [(["compute"], "exact")]
+
+
+def test_a_stage_alone_is_compiled_with_company(stats: Stats, samples: Path) -> None:
+    """Each of the samples' graphics stages by itself, hidden company and all. The fragment shader's code may be its
+    pair's: what is left out when stages are linked shows where the vertex shader says more than values."""
+    pairs = {one["pipeline"]: one for one in stats(samples)["results"]}
+    for path in sorted(samples.glob("*.spv")):
+        stage = path.suffixes[0][1:]
+        if stage == "comp":
+            continue
+        (result,) = stats(path)["results"]
+        assert result["status"] == "ok", path.name
+        assert all(one["bound"] == "upper" for one in result["executables"])
+        real = [one for one in result["executables"] if not one["synthetic"]]
+        assert real and any(STAGE_WORDS[stage] in one["stages"] for one in real), path.name
+        if path.name in ("leaf.frag.spv", "water.frag.spv"):
+            (alone,) = real
+            together = next(one for one in pairs[result["pipeline"]]["executables"] if "fragment" in one["stages"])
+            known = ("Instructions", "VGPRs", "Code size", "Branches")
+            assert by_name(alone, known) == by_name(together, known)
+
+
+def by_name(executable: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {one["name"]: one["value"] for one in executable["statistics"] if one["name"] in names}
 
 
 @pytest.fixture
