@@ -161,8 +161,8 @@ def parse(words: Words, *, functions: bool = True) -> Module:
 
     Raises:
         InvalidSpirv: ``spirv/zero-word-count``, ``spirv/truncated``, ``spirv/two-modules``, ``spirv/string``,
-            ``spirv/short-instruction``, ``spirv/long-instruction``, ``spirv/id-out-of-bounds``,
-            ``spirv/duplicate-id``, ``spirv/undefined-id``,
+            ``spirv/string-encoding``, ``spirv/short-instruction``, ``spirv/long-instruction``,
+            ``spirv/id-out-of-bounds``, ``spirv/duplicate-id``, ``spirv/undefined-id``,
             ``spirv/nested-function``, ``spirv/decoration-group``, ``spirv/no-body`` or
             ``limit/decorations``.
     """
@@ -373,7 +373,7 @@ def _memory_model(module: Module, index: int, after: int) -> None:
 
 
 def _entry_point(module: Module, index: int, after: int) -> None:
-    name, first = stream.string(module.words.data, index + 3, after)
+    name, first = stream.string(module.words.data, index + 3, after, exact=True)
     interface = tuple(dict.fromkeys(module.code[first:after]))
     module.entries.append(Entry(module.code[index + 1], module.code[index + 2], name, interface, index))
 

@@ -33,7 +33,7 @@ def scan(data: bytes) -> Scan:
 
     Raises:
         InvalidSpirv: with the codes of `shaderstat.spirv.words.load`, ``spirv/zero-word-count``, ``spirv/truncated``,
-            ``spirv/two-modules``, ``spirv/short-instruction`` or ``spirv/string``.
+            ``spirv/two-modules``, ``spirv/short-instruction``, ``spirv/string`` or ``spirv/string-encoding``.
     """
     words = load(data)
     code = words.data
@@ -72,7 +72,7 @@ def scan(data: bytes) -> Scan:
             elif opcode == _CAPABILITY:
                 capabilities.append(code[index + 1])
             elif opcode == _ENTRY_POINT:
-                name, first = string(code, index + 3, after)
+                name, first = string(code, index + 3, after, exact=True)
                 entries.append((code[index + 1], name, first, after))
                 awaited.update(code[first:after])
             else:

@@ -143,14 +143,18 @@ def little_endian(data: memoryview) -> bytes:
     return swapped.tobytes()
 
 
-def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
+def string(data: memoryview, index: int, end: int, *, exact: bool = False) -> tuple[str, int]:
     """Read a literal string that starts at word `index` and must close before word `end`.
 
+    Args:
+        exact: refuse bytes that are no UTF-8, which SPIR-V asks for (specification 2.2.1, "Literal"): for what is
+            handed on, where another name would be another question. Otherwise they become U+FFFD.
+
     Returns:
-        The text (bytes that are no UTF-8 become U+FFFD) and the index of the word after it.
+        The text and the index of the word after it.
 
     Raises:
-        InvalidSpirv: ``spirv/string`` where no NUL closes it.
+        InvalidSpirv: ``spirv/string`` where no NUL closes it, ``spirv/string-encoding``.
     """
     raw = little_endian(data[index:end])
     length = raw.find(b"\0")
@@ -158,7 +162,17 @@ def string(data: memoryview, index: int, end: int) -> tuple[str, int]:
         raise InvalidSpirv(
             "spirv/string", f"a string without a closing NUL at word {index} (byte {index * 4})", offset=index * 4
         )
-    return raw[:length].decode("utf-8", "replace"), index + length // 4 + 1
+    try:
+        text = raw[:length].decode("utf-8", "strict" if exact else "replace")
+    except UnicodeDecodeError as error:
+        at = index * 4 + error.start
+        raise InvalidSpirv(
+            "spirv/string-encoding",
+            f"a string that is not UTF-8: {raw[error.start]:02x} at byte {at} (word {at // 4})",
+            offset=at,
+            hint="SPIR-V's strings are UTF-8: give it another name, or mend the tool that wrote it",
+        ) from None
+    return text, index + length // 4 + 1
 
 
 def text_round_trip_hint(data: memoryview | bytes) -> str | None:

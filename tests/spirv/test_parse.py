@@ -208,3 +208,14 @@ def test_decoration_groups_do_not_explode() -> None:
     group = [2 << 16 | 73, 1]
     apply = [2002 << 16 | 74, 1, *[5 for _ in range(2000)]]
     assert code_of(assemble("OpCapability Shader", extra=decorations + group + apply)) == "limit/decorations"
+
+
+def test_an_entry_point_is_called_by_its_own_name_or_not_at_all() -> None:
+    """What a driver is given must be what the module says, so that no byte of it may be replaced."""
+    renamed = module("", annotations='OpName %void "main"').replace(b"main\0\0\0\0", b"m\xe9in\0\0\0\0", 1)
+    assert code_of(renamed) == "spirv/string-encoding"
+
+
+def test_names_for_people_may_be_in_any_encoding() -> None:
+    found = read(module("", annotations='OpName %void "caf!"').replace(b"caf!", b"caf\xe9", 1))
+    assert found.name(next(iter(found.names))) == "caf\ufffd"

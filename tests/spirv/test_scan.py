@@ -112,6 +112,7 @@ def test_models_that_are_no_stage_keep_a_name() -> None:
         ([4 << 16 | 71, 1], "spirv/truncated"),
         ([2 << 16 | 15, 5], "spirv/short-instruction"),
         ([4 << 16 | 15, 5, 1, 0x61616161], "spirv/string"),
+        ([4 << 16 | 15, 5, 1, 0x006161FF], "spirv/string-encoding"),
         ([0x07230203, 0x10000], "spirv/two-modules"),
     ],
 )

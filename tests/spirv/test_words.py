@@ -85,6 +85,19 @@ def test_strings_end_at_their_nul() -> None:
 
 
 @pytest.mark.parametrize(
+    ("octets", "bad"),
+    [(b"\xff", 0), (b"m\xc3\xa9\xfe", 3), (b"ab\xed\xa0\x80", 2), (b"\xc0\xaf", 0), (b"cut\xe2\x82", 3)],
+    ids=["no UTF-8", "behind good ones", "a surrogate", "overlong", "cut"],
+)
+def test_strings_that_are_handed_on_are_utf8(octets: bytes, bad: int) -> None:
+    words = load(header() + octets + bytes(4 - len(octets) % 4))
+    with pytest.raises(InvalidSpirv) as caught:
+        string(words.data, 5, len(words.data), exact=True)
+    assert (caught.value.code, caught.value.offset) == ("spirv/string-encoding", 20 + bad)
+    assert "\ufffd" in string(words.data, 5, len(words.data))[0]
+
+
+@pytest.mark.parametrize(
     ("text", "command"),
     [
         (b"; SPIR-V\nOpCapability Shader", "spirv-as"),
