@@ -1,0 +1,351 @@
+"""Archives as files: an index of what is in them first, payloads one by one when they are asked for.
+
+A stream archive is read, not mapped: a file that another process cuts while it is mapped ends this one with SIGBUS, and
+the capture layer does write to archives that are in use.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import BinaryIO, Protocol
+
+from shaderstat.archive.format import (
+    DEFLATED,
+    FILE_HEADER,
+    HEADER,
+    MAGIC,
+    MAX_PAYLOAD,
+    MAX_RATIO,
+    NAMES,
+    READABLE,
+    STORED,
+    Header,
+    Tag,
+    name,
+)
+from shaderstat.errors import InvalidSpirv
+from shaderstat.model import Diagnostic
+
+_WINDOW = 1 << 16
+_STREAM_KEY = re.compile(rb"[0-9a-fA-F]{40}")
+_FOLDER_NAME = re.compile(r"([0-9a-f]{2})\.([0-9a-f]{16})\.json")
+_ZIP_NAME = re.compile(r"[0-9a-fA-F]{40}")
+_KNOWN = frozenset(Tag)
+
+
+class Container(Protocol):
+    """An archive.
+
+    Attributes:
+        path: for messages.
+        remarks: what is wrong with it as a whole.
+    """
+
+    path: str
+    remarks: tuple[Diagnostic, ...]
+
+    def hashes(self, tag: Tag) -> Iterable[int]:
+        """The objects of a kind, in any order."""
+
+    def has(self, tag: Tag, hash: int) -> bool:
+        """Whether there is such an entry."""
+
+    def payload(self, tag: Tag, hash: int) -> bytes:
+        """An entry's payload, unpacked.
+
+        Raises:
+            KeyError: there is no such entry.
+            InvalidSpirv: ``archive/…``: it can't be read, or isn't what its header says.
+        """
+
+
+def is_archive(head: bytes) -> bool:
+    """Whether a file that begins with `head` is a stream archive, of whatever version."""
+    return head.startswith(MAGIC)
+
+
+def open_container(location: str, path: str) -> Container:
+    """Index the archive at `location`: a stream, a ``.zip``, or the folder that a stream was unpacked to.
+
+    Raises:
+        InvalidSpirv: ``archive/…``, ``input/unreadable``.
+    """
+    try:
+        if os.path.isdir(location):
+            return Folder(location, path)
+        file = open(location, "rb", buffering=0)  # noqa: SIM115: it stays open as long as the archive
+        head = file.read(4)
+        file.seek(0)
+        return ZipFile(file, path) if head == b"PK\x03\x04" else Stream(file, path)
+    except OSError as error:
+        raise _blamed(_unreadable(error), path) from None
+
+
+class Stream:
+    """A ``.foz`` file: entries back to back, until the end."""
+
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        """Read the headers of all entries; `file` is unbuffered.
+
+        Raises:
+            InvalidSpirv: ``archive/empty``, ``archive/not-an-archive``, ``archive/version``.
+            OSError: it can't be read.
+        """
+        self.path = path
+        self._file = file
+        self._index: dict[Tag, dict[int, int]] = {tag: {} for tag in Tag}
+        size = file.seek(0, os.SEEK_END)
+        head = self._read(0, FILE_HEADER)
+        problem = _bad_head(head)
+        if problem is not None:
+            raise _blamed(problem, path)
+        self.remarks = tuple(self._scan(size))
+
+    def hashes(self, tag: Tag) -> Iterable[int]:
+        return self._index[tag]
+
+    def has(self, tag: Tag, hash: int) -> bool:
+        return hash in self._index[tag]
+
+    def payload(self, tag: Tag, hash: int) -> bytes:
+        at = self._index[tag][hash]
+        try:
+            header = Header(*HEADER.unpack(self._read(at, HEADER.size)))
+            stored = self._read(at + HEADER.size, header.size)
+            return _unpacked(header, stored)
+        except InvalidSpirv as error:
+            error.offset = at
+            error.message = f"{NAMES[tag]} {name(hash)}: {error.message}"
+            raise _blamed(error, self.path) from None
+        except (OSError, ValueError) as error:  # ValueError: the file is shorter than it was, or was closed
+            problem = _unreadable(error) if isinstance(error, OSError) else _changed()
+            raise _blamed(problem, self.path) from None
+
+    def _scan(self, size: int) -> Iterator[Diagnostic]:
+        """Fill the index; what keeps it from the end of the file is said."""
+        unpack, match, known = HEADER.unpack_from, _STREAM_KEY.fullmatch, _KNOWN
+        at = FILE_HEADER
+        window, start = b"", 0
+        while at < size:
+            place = at - start
+            if place + HEADER.size > len(window):
+                window, start, place = self._read(at, _WINDOW), at, 0
+            if len(window) - place < HEADER.size:
+                yield _cut(at, "header")
+                return
+            key, stored, _, _, _ = unpack(window, place)
+            if match(key) is None:
+                yield Diagnostic(
+                    "warning",
+                    "archive/bad-entry",
+                    f"no entry begins at offset {at}: what comes after it is lost",
+                    path=self.path,
+                    offset=at,
+                )
+                return
+            end = at + HEADER.size + stored
+            if end > size:
+                yield _cut(at, "payload")
+                return
+            tag = int(key[8:24], 16)
+            if tag in known:  # later versions have more
+                self._index[Tag(tag)].setdefault(int(key[24:], 16), at)
+            at = end
+
+    def _read(self, at: int, count: int) -> bytes:
+        self._file.seek(at)
+        data = self._file.read(count)
+        while data and len(data) < count:
+            more = self._file.read(count - len(data))
+            if not more:
+                break
+            data += more
+        return data
+
+
+class Folder:
+    """The unpacked form: ``TT.HHHHHHHHHHHHHHHH.json`` files."""
+
+    remarks: tuple[Diagnostic, ...] = ()
+
+    def __init__(self, location: str, path: str) -> None:
+        """List the folder.
+
+        Raises:
+            OSError: it can't be listed.
+        """
+        self.path = path
+        self._location = location
+        self._index: dict[Tag, set[int]] = {tag: set() for tag in Tag}
+        for entry in os.scandir(location):
+            found = _FOLDER_NAME.fullmatch(entry.name)
+            if found is not None and int(found[1], 16) in _KNOWN:
+                self._index[Tag(int(found[1], 16))].add(int(found[2], 16))
+
+    def hashes(self, tag: Tag) -> Iterable[int]:
+        return self._index[tag]
+
+    def has(self, tag: Tag, hash: int) -> bool:
+        return hash in self._index[tag]
+
+    def payload(self, tag: Tag, hash: int) -> bytes:
+        if hash not in self._index[tag]:
+            raise KeyError(hash)
+        file_name = f"{tag:02x}.{name(hash)}.json"
+        try:
+            with open(os.path.join(self._location, file_name), "rb") as file:
+                data = file.read(MAX_PAYLOAD + 1)
+        except OSError as error:
+            raise _blamed(_unreadable(error), os.path.join(self.path, file_name)) from None
+        if len(data) > MAX_PAYLOAD:
+            raise _blamed(_too_large(len(data)), os.path.join(self.path, file_name))
+        return data
+
+    @staticmethod
+    def is_one(names: Iterable[str]) -> bool:
+        """Whether a folder with files of these names is an unpacked archive."""
+        return any(_FOLDER_NAME.fullmatch(each) for each in names)
+
+
+class ZipFile:
+    """The same entries as members of a ``.zip``, named by tag and hash."""
+
+    remarks: tuple[Diagnostic, ...] = ()
+
+    def __init__(self, file: BinaryIO, path: str) -> None:
+        """Read the directory.
+
+        Raises:
+            InvalidSpirv: ``archive/zip``.
+            OSError: it can't be read.
+        """
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(file)
+            infos = self._zip.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise _blamed(InvalidSpirv("archive/zip", f"a broken .zip: {error}"), path) from None
+        self._index: dict[Tag, dict[int, zipfile.ZipInfo]] = {tag: {} for tag in Tag}
+        for info in infos:
+            if _ZIP_NAME.fullmatch(info.filename) and int(info.filename[8:24], 16) in _KNOWN:
+                self._index[Tag(int(info.filename[8:24], 16))].setdefault(int(info.filename[24:], 16), info)
+        if not any(self._index.values()):
+            raise _blamed(InvalidSpirv("archive/zip", "a .zip without any entry of an archive"), path)
+
+    def hashes(self, tag: Tag) -> Iterable[int]:
+        return self._index[tag]
+
+    def has(self, tag: Tag, hash: int) -> bool:
+        return hash in self._index[tag]
+
+    def payload(self, tag: Tag, hash: int) -> bytes:
+        info = self._index[tag][hash]
+        try:
+            if info.file_size > MAX_PAYLOAD:
+                raise _too_large(info.file_size)
+            with self._zip.open(info) as member:
+                data = member.read(MAX_PAYLOAD + 1)
+        except InvalidSpirv as error:
+            raise _blamed(error, self.path) from None
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError) as error:
+            # RuntimeError: encrypted; NotImplementedError, which is one: a compression that is not known here
+            problem = InvalidSpirv("archive/zip", f"{NAMES[tag]} {name(hash)}: {error}", offset=info.header_offset)
+            raise _blamed(problem, self.path) from None
+        if len(data) > MAX_PAYLOAD:
+            raise _blamed(_too_large(len(data)), self.path)
+        return data
+
+
+# ── One entry ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _unpacked(header: Header, stored: bytes) -> bytes:
+    """The payload behind a header.
+
+    Raises:
+        InvalidSpirv: ``archive/crc``, ``archive/size``, ``archive/flags``, ``archive/deflate``, ``archive/too-large``.
+    """
+    if len(stored) != header.size:
+        raise _changed()
+    if header.plain_size > MAX_PAYLOAD:
+        raise _too_large(header.plain_size)
+    if header.crc and zlib.crc32(stored) != header.crc:
+        raise InvalidSpirv("archive/crc", "its checksum does not match its bytes", hint="capture it again")
+    if header.flags == STORED:
+        if header.plain_size != header.size:
+            raise _lies(f"{header.size} bytes are stored as they are and said to be {header.plain_size}")
+        return stored
+    if header.flags != DEFLATED:
+        raise InvalidSpirv("archive/flags", f"stored in a way that is not known ({header.flags})")
+    if header.plain_size > header.size * MAX_RATIO + 64:
+        raise _lies(f"{header.size} packed bytes can't become {header.plain_size}")
+    unpacking = zlib.decompressobj()
+    try:
+        data = unpacking.decompress(stored, header.plain_size + 1)
+    except zlib.error as error:
+        raise InvalidSpirv("archive/deflate", f"can't be unpacked: {error}") from None
+    if len(data) != header.plain_size or not unpacking.eof:
+        raise _lies(f"said to unpack to {header.plain_size} bytes, and does not")
+    return data
+
+
+def _bad_head(head: bytes) -> InvalidSpirv | None:
+    if not head:
+        return InvalidSpirv("archive/empty", "an empty file, not an archive", offset=0)
+    if not head.startswith(MAGIC):
+        return InvalidSpirv("archive/not-an-archive", "does not begin as a Fossilize archive does", offset=0)
+    if len(head) < FILE_HEADER:
+        return InvalidSpirv("archive/truncated", "cut off within the file's header", offset=len(head))
+    if any(head[12:15]) or head[15] not in READABLE:
+        found = int.from_bytes(head[12:16], "big")
+        return InvalidSpirv("archive/version", f"an archive of version {found}; 5 and 6 are known", offset=12)
+    return None
+
+
+def _cut(at: int, part: str) -> Diagnostic:
+    message = f"cut off: the {part} of the entry at offset {at} runs past the end of the file; that entry is lost"
+    return Diagnostic("warning", "archive/truncated", message, offset=at)
+
+
+def _lies(how: str) -> InvalidSpirv:
+    return InvalidSpirv("archive/size", how)
+
+
+def _too_large(size: int) -> InvalidSpirv:
+    return InvalidSpirv("archive/too-large", f"{size} bytes: an entry has at most {MAX_PAYLOAD}")
+
+
+def _changed() -> InvalidSpirv:
+    return InvalidSpirv("input/changed", "changed while shaderstat was running", hint="run it again")
+
+
+def _unreadable(error: OSError) -> InvalidSpirv:
+    return InvalidSpirv("input/unreadable", f"can't be read: {error.strerror or error}")
+
+
+def _blamed(error: InvalidSpirv, path: str) -> InvalidSpirv:
+    error.path = path
+    return error
+
+
+# ── Several as one ────────────────────────────────────────────────────────────────────────────────────────────────
+
+_COMPANION = re.compile(r"(.+?)(\.[0-9]+)?\.foz")
+
+
+def base_name(path: str) -> str:
+    """What the files of one concurrent recording share: ``base.foz``, ``base.1.foz``, ``base.2.foz``."""
+    found = _COMPANION.fullmatch(path)
+    return found[1] if found else path
+
+
+def by_base(paths: Iterable[str]) -> Mapping[str, list[str]]:
+    """`paths` grouped by what they share, in their order."""
+    groups: dict[str, list[str]] = {}
+    for path in paths:
+        groups.setdefault(base_name(path), []).append(path)
+    return groups

@@ -1,0 +1,191 @@
+"""Payloads as JSON objects, looked up in one or several archives that belong together."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+from shaderstat.archive.containers import Container
+from shaderstat.archive.format import NAMES, TOPS, Tag, name
+from shaderstat.archive.varints import decode
+from shaderstat.errors import InvalidSpirv
+from shaderstat.model import Diagnostic
+
+# The same as `shaderstat.inputs.MAX_BYTES`.
+MAX_MODULE = 256 * 1024 * 1024
+
+# Modules and small records are shared by many pipelines: bytes of modules, and records, that are kept.
+_KEPT_BYTES = 16 * 1024 * 1024
+_KEPT_RECORDS = 4096
+
+
+class Records:
+    """Archives as one: an object that several have is the first one's.
+
+    A recording that several processes made is such a set: ``base.1.foz`` refers to what ``base.foz`` holds.
+    """
+
+    def __init__(self, containers: Sequence[Container]) -> None:
+        self.containers = tuple(containers)
+        self._records: OrderedDict[tuple[Tag, int], tuple[str, dict[str, Any]]] = OrderedDict()
+        self._modules: OrderedDict[int, bytes] = OrderedDict()
+        self._kept = 0
+
+    @property
+    def remarks(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the archives as a whole."""
+        return tuple(remark for container in self.containers for remark in container.remarks)
+
+    def hashes(self, tag: Tag) -> list[int]:
+        """The objects of a kind, in the order of their hashes."""
+        return sorted({hash for container in self.containers for hash in container.hashes(tag)})
+
+    def path(self, tag: Tag, hash: int) -> str:
+        """The archive that has it; the first one's where none has."""
+        return next((each.path for each in self.containers if each.has(tag, hash)), self.containers[0].path)
+
+    def payload(self, tag: Tag, hash: int) -> bytes:
+        """An entry's payload.
+
+        Raises:
+            InvalidSpirv: ``archive/missing``, or what the container says.
+        """
+        for container in self.containers:
+            if container.has(tag, hash):
+                return container.payload(tag, hash)
+        error = InvalidSpirv("archive/missing", f"there is no {NAMES[tag]} {name(hash)}")
+        error.path = self.containers[0].path
+        raise error
+
+    def record(self, tag: Tag, hash: int) -> tuple[str, dict[str, Any]]:
+        """An object of a kind in `TOPS`, with the member of the payload that it stood in.
+
+        Raises:
+            InvalidSpirv: ``archive/…``.
+        """
+        key = (tag, hash)
+        found = self._records.get(key)
+        if found is None:
+            try:
+                found = self._object(tag, hash)
+            except InvalidSpirv as error:
+                error.path = error.path or self.path(tag, hash)
+                raise
+            self._records[key] = found
+            if len(self._records) > _KEPT_RECORDS:
+                self._records.popitem(last=False)
+        return found
+
+    def document(self, tag: Tag, hash: int) -> dict[str, Any]:
+        """A whole payload, of an entry that holds no objects by their hashes.
+
+        Raises:
+            InvalidSpirv: ``archive/…``.
+        """
+        try:
+            return _json(self.payload(tag, hash), f"{NAMES[tag]} {name(hash)}")[0]
+        except InvalidSpirv as error:
+            error.path = error.path or self.path(tag, hash)
+            raise
+
+    def module(self, hash: int) -> bytes:
+        """A module's words, in this machine's byte order.
+
+        Raises:
+            InvalidSpirv: ``archive/…``.
+        """
+        words = self._modules.get(hash)
+        if words is None:
+            try:
+                words = self._words(hash)
+            except InvalidSpirv as error:
+                error.path = error.path or self.path(Tag.MODULE, hash)
+                raise
+            self._modules[hash] = words
+            self._kept += len(words)
+            while self._kept > _KEPT_BYTES and len(self._modules) > 1:
+                self._kept -= len(self._modules.popitem(last=False)[1])
+        else:
+            self._modules.move_to_end(hash)
+        return words
+
+    def _object(self, tag: Tag, hash: int) -> tuple[str, dict[str, Any]]:
+        what = f"{NAMES[tag]} {name(hash)}"
+        document, _ = _json(self.payload(tag, hash), what)
+        for top in TOPS[tag]:
+            objects = document.get(top)
+            if isinstance(objects, dict):
+                for key, value in objects.items():
+                    if _is_key(key, hash):
+                        if not isinstance(value, dict):
+                            raise InvalidSpirv("archive/value", f"{what}: an object is wanted")
+                        return top, value
+        raise InvalidSpirv("archive/value", f"{what}: its payload has no {top}.{name(hash)}")
+
+    def _words(self, hash: int) -> bytes:
+        what = f"{NAMES[Tag.MODULE]} {name(hash)}"
+        document, binary = _json(self.payload(Tag.MODULE, hash), what)
+        objects = document.get("shaderModules")
+        found = objects.get(name(hash)) if isinstance(objects, dict) else None
+        if not isinstance(found, dict):
+            raise InvalidSpirv("archive/value", f"{what}: its payload has no shaderModules.{name(hash)}")
+        size = _size(found, "codeSize", what)
+        if size % 4 or size > MAX_MODULE:
+            raise InvalidSpirv("archive/size", f"{what}: {size} bytes are no SPIR-V")
+        if "code" in found:
+            return _from_base64(found["code"], size, what)
+        start, length = _size(found, "varintOffset", what), _size(found, "varintSize", what)
+        if start + length > len(binary):
+            raise InvalidSpirv("archive/size", f"{what}: {length} bytes at {start} of {len(binary)}")
+        try:
+            return decode(binary[start : start + length], size // 4)
+        except InvalidSpirv as error:
+            error.message = f"{what}: {error.message}"
+            raise
+
+
+def _is_key(key: str, hash: int) -> bool:
+    try:
+        return int(key, 16) == hash
+    except ValueError:
+        return False
+
+
+def _json(payload: bytes, what: str) -> tuple[dict[str, Any], bytes]:
+    """What stands before the first NUL as JSON, and what stands behind it."""
+    text, _, binary = payload.partition(b"\0")
+    try:
+        found = json.loads(text, parse_constant=_no_constant)
+    except RecursionError:
+        raise InvalidSpirv("archive/json", f"{what}: nested too deeply") from None
+    except ValueError as error:  # a JSONDecodeError, a UnicodeDecodeError, an integer of thousands of digits
+        raise InvalidSpirv("archive/json", f"{what}: no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise InvalidSpirv("archive/json", f"{what}: an object is wanted")
+    return found, binary
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+def _size(found: dict[str, Any], member: str, what: str) -> int:
+    value = found.get(member, 0)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise InvalidSpirv("archive/value", f"{what}: {member} is {value!r:.40}")
+    return value
+
+
+def _from_base64(text: Any, size: int, what: str) -> bytes:
+    """The older form."""
+    try:
+        code = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError, TypeError) as error:
+        raise InvalidSpirv("archive/value", f"{what}: code: {error}") from None
+    if len(code) != size:
+        raise InvalidSpirv("archive/size", f"{what}: {len(code)} bytes, said to be {size}")
+    return code
