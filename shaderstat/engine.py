@@ -51,6 +51,7 @@ from shaderstat.variants import Variant
 
 if TYPE_CHECKING:  # read while children start
     from shaderstat.annotate import Annotator
+    from shaderstat.inputs import InputModule
 
 NOT_VALIDATED = Diagnostic(
     "warning",
@@ -300,9 +301,9 @@ class _Run:
     def _reproduce(self, planned: Planned, variant: Variant, target: Target) -> tuple[str, ...]:
         """The command that shows just this pipeline on just this target."""
         request, candidate = self.request, planned.candidate
-        command = ["shaderstat", "stats"]
+        command = ["shaderstat", "ir" if request.representations else "stats"]
         if planned.entry is None:
-            command += dict.fromkeys(one.path for one in candidate.modules)
+            command += dict.fromkeys(_argument(one) for one in candidate.modules)
         if self.plan.config is not None:
             command += ["--config", self.plan.config]
         if planned.entry is not None:
@@ -323,7 +324,16 @@ class _Run:
             command += ["--scenario", request.scenario]
         if not request.validate:
             command.append("--no-validate")
+        if request.timeout_s != Request(()).timeout_s:
+            command += ["--timeout", f"{request.timeout_s:g}"]
         return tuple(command)
+
+
+def _argument(module: InputModule) -> str:
+    """A module's path as a command takes it."""
+    if module.source is not None and module.source.location == "-":
+        return "-"
+    return f"./{module.path}" if module.path.startswith("-") else module.path
 
 
 def state_options(request: Request) -> list[str]:
@@ -350,7 +360,7 @@ def _pipeline(planned: Planned, variant: Variant) -> Pipeline:
     )
     said = [planned.layers, astuple(planned.setup)] if planned.layers or planned.setup != USUAL else []
     state = State(planned.source, _digest(["state", SYNTHESIS_VERSION, *said]), planned.given)
-    words = [[one.sha256, one.stage, one.entry_point] for one in modules]
+    words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in candidate.modules]
     return Pipeline(
         id=candidate.name + variant.label,
         name=candidate.name,

@@ -136,6 +136,34 @@ def test_an_unknown_target_is_an_error_that_says_what_there_is(name: str) -> Non
     assert caught.value.hint
 
 
+@pytest.mark.driver
+def test_a_variable_that_would_make_another_gpu_of_the_target_is_refused() -> None:
+    request = replace(MOCK, targets=("radv:navi21",), environment={"RADV_FORCE_FAMILY": "navi10"})
+    with pytest.raises(ShaderstatError, match="RADV_FORCE_FAMILY=navi10"):
+        list(engine.run(request))
+
+
+def test_the_same_words_in_the_other_byte_order_are_the_same_content(tmp_path: Path) -> None:
+    data = (SAMPLES / "scale.comp.spv").read_bytes()
+    (tmp_path / "little.spv").write_bytes(data)
+    (tmp_path / "big.spv").write_bytes(b"".join(data[at : at + 4][::-1] for at in range(0, len(data), 4)))
+    pipelines = Report.collect(engine.run(replace(MOCK, paths=(str(tmp_path),)))).pipelines
+    assert len({one.content for one in pipelines}) == 1
+    assert len({one.modules[0].sha256 for one in pipelines}) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [({"representations": True}, "ir"), ({"timeout_s": 7.5}, "--timeout 7.5"), ({"validate": False}, "--no-validate")],
+)
+def test_what_shows_it_again_asks_the_same_question(tmp_path: Path, more: dict[str, object], told: str) -> None:
+    path = scenario(tmp_path, "rules:\n- create: {crash: SIGSEGV}\n")
+    request = Request((str(SAMPLES / "scale.comp.spv"),), targets=("mock",), scenario=path)
+    (only,) = results(list(engine.run(replace(request, **more))))  # type: ignore[arg-type]
+    assert only.result.failure is not None
+    assert told in " ".join(only.result.failure.reproduce)
+
+
 def test_a_failure_carries_the_command_that_shows_it_again(tmp_path: Path) -> None:
     path = scenario(tmp_path, "rules:\n- match: '*blur*'\n  create: {crash: SIGSEGV}\n")
     request = Request((str(SAMPLES),), targets=("mock",), scenario=path, validate=False)

@@ -15,6 +15,8 @@ from collections.abc import Callable
 
 # The exit status of a child that ended itself; the parent goes by the frame, this is for people.
 EXIT_DEADLINE = 124
+# poll(2) takes an int of milliseconds.
+LONGEST_WAIT_MS = 86_400_000
 
 
 class Watchdog:
@@ -66,7 +68,7 @@ class Watchdog:
             if over:
                 self._last_word()
                 os._exit(EXIT_DEADLINE)
-            for descriptor, events in self._poll.poll(wait_ms):
+            for descriptor, events in self._poll.poll(None if wait_ms is None else min(wait_ms, LONGEST_WAIT_MS)):
                 if descriptor == self._wake_read:
                     os.read(self._wake_read, 4096)
                 elif events & (select.POLLHUP | select.POLLERR | select.POLLNVAL):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
+from array import array
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
@@ -13,7 +15,7 @@ from shaderstat.inputs.files import File, Source, read
 from shaderstat.model import Diagnostic
 from shaderstat.spirv.facts import EXECUTION_MODELS, Scan, ScannedEntry
 from shaderstat.spirv.scan import scan
-from shaderstat.spirv.words import text_hint
+from shaderstat.spirv.words import MAGIC, text_hint
 
 # A library of entry points is a legal module, and so is a hostile one of two thousand. More of one module than this
 # are counted and said, not compiled.
@@ -35,6 +37,7 @@ class InputModule:
         stage, entry_point: a word of `model.STAGE_BITS`, and a name; empty for a file that makes no pipeline.
         spirv_version, generator: ``1.5`` and ``0x0008000b``, or None.
         source: how to read it again.
+        words_sha256: of the words in little-endian order: the same module in either byte order.
         alone: whether its file has no other entry point.
     """
 
@@ -45,6 +48,7 @@ class InputModule:
     spirv_version: str | None = None
     generator: str | None = None
     source: Source | None = None
+    words_sha256: str = ""
     alone: bool = True
 
     def read(self) -> bytes:
@@ -87,6 +91,14 @@ class Leftover:
     diagnostic: Diagnostic
 
 
+def _words_sha256(data: bytes, source: Source) -> str:
+    if data[:4] == MAGIC.to_bytes(4, "little"):
+        return source.sha256
+    words = array("I", data)
+    words.byteswap()
+    return hashlib.sha256(words).hexdigest()
+
+
 def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple[list[Unit], Leftover | None]:
     """The wanted entry points of a file, and what there is to say of the file itself, if anything.
 
@@ -116,6 +128,7 @@ def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple
         spirv_version="{}.{}".format(*facts.version),
         generator=f"0x{facts.generator:08x}",
         source=source,
+        words_sha256=_words_sha256(data, source),
     )
     nothing = nothing_to_compile(facts)
     if nothing is not None:

@@ -27,6 +27,8 @@ OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 MAX_ATTEMPTS = 5
 # A driver that dies so often while it opens its device, with no answer in between, is given up.
 STARTS_IN_VAIN = 3
+# No selector takes a wait of a thousand years; waking up once a day for it costs nothing.
+LONGEST_WAIT_S = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ class Pool:
         """Wait for something to happen, and see to it."""
         children = [child for lane in self.lanes for child in lane.children]
         nearest = min((child.deadline() for child in children), default=float("inf"))
-        wait = None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
+        wait = None if nearest == float("inf") else min(max(0.0, nearest - time.monotonic()), LONGEST_WAIT_S)
         # Answers before standard error: an answer's arrival clears the tail, and must not clear the next job's words.
         for key, _ in sorted(self._selector.select(wait), key=lambda event: event[0].data[2] == "stderr"):
             number, child, what = key.data
@@ -282,9 +284,8 @@ class Pool:
 
 def _died_while_opening(launch: Launch, failure: Failure) -> NoTarget:
     words = failure.stderr_tail.strip().splitlines()
-    if failure.limit_s is not None:
-        how = f"no device within {failure.limit_s:g} s"
-    else:
-        how = failure.signal or f"exit status {failure.exit_code}"
     said = f": {words[-1]}" if words else ""
+    if failure.limit_s is not None:
+        return NoTarget(f"{launch.id}: the driver has not opened its device within {failure.limit_s:g} s{said}")
+    how = failure.signal or f"exit status {failure.exit_code}"
     return NoTarget(f"{launch.id}: the driver died while its device was opened ({how}){said}")

@@ -23,6 +23,9 @@ Scenario = Mapping[str, Any]
 # What is taken when nothing is asked for and no device is here: known to every Mesa since 2020, in every kind of place.
 DEFAULT = "navi21"
 
+# Variables of a launch that don't choose the compiler.
+_HARMLESS = frozenset(("XDG_RUNTIME_DIR",))
+
 # Other words for drivers: the file's, the vendor's.
 DRIVERS: Mapping[str, str] = {
     **{name: name for name in chips.CHIPS},
@@ -134,7 +137,17 @@ def _places(driver: str, where: str, target: str, request: Request) -> tuple[lis
 
 
 def _finish(launch: Launch, request: Request) -> Launch:
-    """The variables of ``--env`` win over the launch's own; ``--sandbox`` closes it in."""
+    """Add the variables of ``--env``; ``--sandbox`` closes it in.
+
+    Raises:
+        ShaderstatError: one of them would make another compiler of it, under this one's name.
+    """
+    for name, value in request.environment.items():
+        if launch.environment.get(name, value) != value and name not in _HARMLESS:
+            raise ShaderstatError(
+                f"--env {name}={value}: {launch.id} is what it is by {name}={launch.environment[name]}",
+                hint="name the GPU with -t, a driver with --driver",
+            )
     launch = replace(launch, environment={**launch.environment, **request.environment})
     return sandbox.enclose(launch) if request.sandbox else launch
 

@@ -23,8 +23,11 @@ def folders(environment: Mapping[str, str]) -> list[Path]:
 def find(stem: str, environment: Mapping[str, str]) -> str | None:
     """The manifest of a Mesa driver for this machine's architecture, such as ``radeon_icd``.
 
-    Debian 12 calls it ``radeon_icd.x86_64.json``, newer Mesa ``radeon_icd.json``.
+    Debian 12 calls it ``radeon_icd.x86_64.json``, newer Mesa ``radeon_icd.json``. Where the user has named
+    manifests to the loader, it is one of those: ``meson devenv`` names ``radeon_devenv_icd.x86_64.json``.
     """
+    if (named := chosen(environment)) is not None:
+        return next((path for path in named if os.path.basename(path).startswith(stem.removesuffix("icd"))), None)
     machine = platform.machine()
     names = [f"{stem}.{machine}.json", f"{stem}.json"]
     if machine == "arm64":
@@ -39,11 +42,18 @@ def find(stem: str, environment: Mapping[str, str]) -> str | None:
 
 def visible(environment: Mapping[str, str]) -> list[str]:
     """Every manifest that the loader will read: those of ``VK_DRIVER_FILES`` (or its older name), or all there are."""
+    if (named := chosen(environment)) is not None:
+        return named
+    found = [path for folder in folders(environment) for path in sorted(folder.glob("*.json"))]
+    return [str(path) for path in found]
+
+
+def chosen(environment: Mapping[str, str]) -> list[str] | None:
+    """The manifests that the user has named to the loader; None where the loader looks for itself."""
     for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES"):
         if given := environment.get(name):
             return [path for path in given.split(":") if path]
-    found = [path for folder in folders(environment) for path in sorted(folder.glob("*.json"))]
-    return [str(path) for path in found]
+    return None
 
 
 def library(manifest: str) -> str | None:

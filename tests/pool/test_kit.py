@@ -133,6 +133,13 @@ def test_a_prefix_that_is_no_program(samples: Path) -> None:
         ask(replace(MOCK, prefix=("/nonexistent/wrapper",)), samples / "scale.comp.spv")
 
 
+def test_a_variable_that_a_preloaded_library_needs_must_arrive_in_time(samples: Path) -> None:
+    launch = replace(MOCK, environment={"NOUVEAU_CHIPSET": "192"})
+    assert ask(launch, samples / "scale.comp.spv")[0] == "ok"
+    with pytest.raises(NoTarget, match="'env NOUVEAU_CHIPSET=192'"):
+        ask(replace(launch, prefix=("env", "-i")), samples / "scale.comp.spv")
+
+
 def test_no_python_over_there(samples: Path) -> None:
     with pytest.raises(NoTarget) as caught:
         ask(replace(MOCK, prefix=("env", "-i"), python="no-such-python"), samples / "scale.comp.spv")

@@ -88,6 +88,10 @@ def test_a_hang_ends_at_the_limit_and_is_told_from_a_crash() -> None:
     assert time.monotonic() - began < 20
 
 
+def test_a_limit_of_a_thousand_years_is_one() -> None:
+    assert [one.answer.status for one in run(mock(), [job(timeout_s=1e300), job(timeout_s=1e9)])] == ["ok", "ok"]
+
+
 def test_a_query_that_kills_is_told_from_a_compile_that_kills() -> None:
     rule = {"path": "bad*", "query": {"crash": "SIGSEGV"}}
     failure = run(mock(rule), [job("bad.spv")])[0].answer.failure
@@ -166,7 +170,7 @@ def test_a_driver_that_dies_while_it_opens_says_its_last_word(event: dict[str, A
 
 
 def test_a_driver_that_hangs_while_it_opens_is_given_up() -> None:
-    with Pool() as pool, pytest.raises(NoTarget, match=r"no device within 0\.5 s"):
+    with Pool() as pool, pytest.raises(NoTarget, match=r"has not opened its device within 0\.5 s"):
         pool.wait(pool.add(mock(open={"hang": True}), timeout_s=0.5))
 
 

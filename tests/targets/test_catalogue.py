@@ -108,9 +108,9 @@ def test_names_that_are_none(machine: Path, name: str, hint: str) -> None:
     assert hint in (caught.value.hint or "")
 
 
-def test_variables_of_the_moment_win(machine: Path) -> None:
-    (launch,) = named("radv:navi21", Request(("x",), environment={"RADV_FORCE_FAMILY": "other", "RADV_DEBUG": "x"}))
-    assert (launch.environment["RADV_FORCE_FAMILY"], launch.environment["RADV_DEBUG"]) == ("other", "x")
+def test_variables_of_the_moment(machine: Path) -> None:
+    (launch,) = named("radv:navi21", Request(("x",), environment={"RADV_DEBUG": "x"}))
+    assert (launch.environment["RADV_FORCE_FAMILY"], launch.environment["RADV_DEBUG"]) == ("navi21", "x")
 
 
 def test_a_driver_of_the_moment(machine: Path, home: Path, tmp_path: Path) -> None:

@@ -38,3 +38,11 @@ def test_a_manifest_is_found_under_its_old_and_its_new_name(
     assert manifests.find("radeon_icd", {}) is None
     (tmp_path / name).write_text("{}")
     assert manifests.find("radeon_icd", {}) == str(tmp_path / name)
+
+
+@pytest.mark.parametrize("variable", ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"])
+def test_a_driver_that_the_user_has_named_to_the_loader_is_the_one(variable: str) -> None:
+    """Whoever builds a driver wants that driver's numbers, and not the distribution's under the same name."""
+    environment = {variable: "/b/lvp_icd.x86_64.json:/build/radeon_devenv_icd.x86_64.json"}
+    assert manifests.find("radeon_icd", environment) == "/build/radeon_devenv_icd.x86_64.json"
+    assert manifests.find("freedreno_icd", environment) is None
