@@ -16,18 +16,33 @@ import sys
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 # Kits that nobody has used for so long belong to versions of shaderstat that are gone.
 KEPT_S = 30 * 24 * 3600
+
+# Read when a process starts, by the dynamic loader and by Mesa's drm-shims.
+EARLY = ("LD_PRELOAD", "AMDGPU_GPU_ID", "FD_GPU_ID", "FD_CHIP_ID", "NOUVEAU_CHIPSET")
 
 
 def arrive(first: Callable[[int], bytes]) -> None:
     """Take what was sent, and make it importable. `first` reads so many bytes of standard input."""
     settings = json.loads(take(int(first(8), 16)))
+    check_early(settings["environment"])
     os.environ.update(settings["environment"])  # ssh and podman do not carry it
     sys.path.insert(0, place(settings["kit"], take(int(take(8), 16))))
     add_cffi_backend()
+
+
+def check_early(wanted: Mapping[str, str]) -> None:
+    """A preloaded library has read its variables by now. Where the prefix has dropped one (``env -i``, ssh), the shim
+    stands in for its default GPU, and every number would be another GPU's."""
+    for name in EARLY:
+        if name in wanted and wanted[name] != os.environ.get(name, ""):
+            sys.exit(
+                f"shaderstat: {name} must be set when the process starts, and the prefix has not passed it on: "
+                f"put 'env {name}={wanted[name]}' at its end"
+            )
 
 
 def take(count: int) -> bytes:
