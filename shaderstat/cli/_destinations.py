@@ -10,14 +10,23 @@ import os
 import stat
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import BinaryIO, Protocol
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.reporters.base import FORMATS
 from shaderstat.reporters.text import printable
 
-_ENDINGS = {".json": "json", ".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".txt": "table"}
+_ENDINGS = {
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".txt": "table",
+    ".md": "markdown",
+    ".xml": "junit",
+    ".sarif": "sarif",
+}
 
 
 class Destination(Protocol):
@@ -110,7 +119,12 @@ def _mode(path: str) -> int:
 
 
 def open_destinations(
-    outputs: Sequence[str], format: str, *, explicit: bool, silent: bool = False
+    outputs: Sequence[str],
+    format: str,
+    *,
+    explicit: bool,
+    silent: bool = False,
+    formats: Collection[str] = FORMATS,
 ) -> list[tuple[str, Destination]]:
     """Open what ``-o`` names, or standard output where it names nothing.
 
@@ -118,6 +132,7 @@ def open_destinations(
         outputs: ``[FORMAT:]PATH`` each.
         format: that of ``-f``; `explicit` if the user gave it, which then goes before a name's ending.
         silent: without ``-o``, write nothing anywhere.
+        formats: those that there are.
 
     Raises:
         ShaderstatError: one of them can't be opened; the others are discarded.
@@ -128,7 +143,7 @@ def open_destinations(
     seen: set[str] = set()
     try:
         for output in outputs:
-            chosen, path = _split(output, format, explicit)
+            chosen, path = _split(output, format, explicit, formats)
             if path in ("/dev/stdout", "/dev/fd/1"):  # behind it may be a file, which must not be renamed over
                 path = "-"
             key = "-" if path == "-" else os.path.realpath(path)
@@ -143,13 +158,13 @@ def open_destinations(
     return opened
 
 
-def _split(output: str, format: str, explicit: bool) -> tuple[str, str]:
+def _split(output: str, format: str, explicit: bool, formats: Collection[str]) -> tuple[str, str]:
     head, colon, rest = output.partition(":")
-    if colon and head in FORMATS:
+    if colon and head in formats:
         if not rest:
             raise ShaderstatError(f"-o {output}: no path after the format", hint=f"-o {head}:PATH, or {head}:-")
         return head, rest
     if not output:
         raise ShaderstatError("-o: an empty path")
     ending = _ENDINGS.get(os.path.splitext(output)[1].lower())
-    return (format if explicit or ending is None else ending), output
+    return (format if explicit or ending not in formats else ending), output

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import click
@@ -167,21 +167,26 @@ selection = _all(
 )  # fmt: skip
 
 
-output = _all(
-    click.option(
-        "-f", "--format", type=click.Choice(list(FORMATS)), default="table", show_default=True,
-        help="How to write it.",
-    ),
-    click.option("--json", is_flag=True, help="The same as -f json."),
-    click.option(
-        "-o", "--output", "outputs", multiple=True, metavar="[FORMAT:]PATH", envvar="SHADERSTAT_OUTPUT",
-        help="Write there instead of standard output; repeatable. Without FORMAT: that of -f, else by the"
-        " name's ending. An existing file is replaced at the end, whole or not at all.",
-    ),
-    click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors."),
-    click.option("-v", "--verbose", count=True, help="Say more: the driver's descriptions."),
-    click.option(
-        "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
-        help="Colour. auto: on a terminal, unless NO_COLOR is set.",
-    ),
-)  # fmt: skip
+def output_of(formats: Iterable[str]) -> Decorator:
+    """Where the answer goes, and in which of these formats."""
+    return _all(
+        click.option(
+            "-f", "--format", type=click.Choice(list(formats)), default="table", show_default=True,
+            help="How to write it.",
+        ),
+        click.option("--json", is_flag=True, help="The same as -f json."),
+        click.option(
+            "-o", "--output", "outputs", multiple=True, metavar="[FORMAT:]PATH", envvar="SHADERSTAT_OUTPUT",
+            help="Write there instead of standard output; repeatable. Without FORMAT: that of -f, else by the"
+            " name's ending. An existing file is replaced at the end, whole or not at all.",
+        ),
+        click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors."),
+        click.option("-v", "--verbose", count=True, help="Say more: the driver's descriptions."),
+        click.option(
+            "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
+            help="Colour. auto: on a terminal, unless NO_COLOR is set.",
+        ),
+    )  # fmt: skip
+
+
+output = output_of(FORMATS)

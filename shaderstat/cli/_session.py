@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from shaderstat.cli import say
@@ -19,10 +19,16 @@ from shaderstat.reporters.base import Output
 
 
 @contextmanager
-def destinations(given: Settings, *, silent: bool = False) -> Iterator[list[tuple[str, Destination]]]:
+def destinations(
+    given: Settings, *, silent: bool = False, formats: Collection[str] = base.FORMATS
+) -> Iterator[list[tuple[str, Destination]]]:
     """The opened outputs; committed at the end, discarded when something goes wrong."""
     opened = open_destinations(
-        given.options["outputs"], given.format, explicit=given.explicit, silent=silent and not given.explicit
+        given.options["outputs"],
+        given.format,
+        explicit=given.explicit,
+        silent=silent and not given.explicit,
+        formats=formats,
     )
     try:
         yield opened

@@ -64,7 +64,7 @@ LAYOUT, SET_LAYOUT, RENDER_PASS = (
 )
 STAGE, SAMPLER, APPLICATION = "VkPipelineShaderStageCreateInfo", "VkSamplerCreateInfo", "VkApplicationInfo"
 
-TOP = ("version", "files", "pairing", "samplers", "defaults", "pipelines")
+TOP = ("version", "files", "pairing", "samplers", "defaults", "pipelines", "budgets", "baseline")
 SHORT = (*wishes.KINDS, "profile")
 STATE = (*SHORT, *CREATE_INFOS, "layout", "render_pass", "features", "application", "spec")
 PIPELINE = ("modules", "files", *STATE)
