@@ -22,7 +22,7 @@ COMMANDS = {
     "stats": "Statistics of each executable: registers, spills, code size and whatever else the driver tells.",
     "list": "The executables that each pipeline was compiled to.",
     "ir": "The compiler's internal representations, down to the machine code.",
-    "reflect": "What modules ask for: bindings, push constants, specialization constants, inputs and outputs.",
+    "reflect": "What was inferred: each pipeline's state, as a manifest that gives the same pipeline again.",
     "targets": "The compilers that can be reached from here, and why others can't.",
 }
 

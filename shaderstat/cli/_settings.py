@@ -74,15 +74,48 @@ def settings(
         click.UsageError: no path, or options that exclude each other.
         ShaderstatError: a ``--spec`` that is none.
     """
-    _check_paths(options["paths"], context)
     given = context.get_parameter_source("format") is ParameterSource.COMMANDLINE
     json = options["json"]
     if json and given and options["format"] != "json":
         if context.get_parameter_source("json") is ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--json and -f {options['format']} exclude each other", context)
         json = False  # the variable of the environment gives way
+    selection = Selection(
+        statistics=options.get("statistics", ()),
+        stages=options.get("stages", ()),
+        representations=options.get("representations", ()),
+        sort=options.get("sort"),
+        top=options.get("top"),
+        synthetic=options.get("synthetic", False),
+    )
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return Settings(
+        command=context.command.name or "",
+        options=options,
+        request=asked(context, options, representations=representations, statistics=statistics),
+        selection=selection,
+        format="json" if json else options["format"],
+        explicit=given or json,
+        colour={"always": True, "never": False}.get(options["color"], terminal and not plain),
+        width=shutil.get_terminal_size().columns if terminal else None,
+        quiet=options["quiet"],
+        verbosity=options["verbose"],
+    )
+
+
+def asked(
+    context: click.Context, options: Mapping[str, Any], *, representations: bool = False, statistics: bool = True
+) -> Request:
+    """The request that the shared options make.
+
+    Raises:
+        click.UsageError: no path, and no manifest either.
+        ShaderstatError: a ``--spec`` that is none.
+    """
+    _check_paths(options["paths"], context)
     root = context.find_root().obj
-    request = Request(
+    return Request(
         paths=options["paths"],
         targets=options["targets"],
         backend=options["backend"],
@@ -107,28 +140,6 @@ def settings(
         environment=dict(options["env"]),
         scenario=options["scenario"],
         arguments=root if isinstance(root, tuple) else (),
-    )
-    selection = Selection(
-        statistics=options.get("statistics", ()),
-        stages=options.get("stages", ()),
-        representations=options.get("representations", ()),
-        sort=options.get("sort"),
-        top=options.get("top"),
-        synthetic=options.get("synthetic", False),
-    )
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return Settings(
-        command=context.command.name or "",
-        options=options,
-        request=request,
-        selection=selection,
-        format="json" if json else options["format"],
-        explicit=given or json,
-        colour={"always": True, "never": False}.get(options["color"], terminal and not plain),
-        width=shutil.get_terminal_size().columns if terminal else None,
-        quiet=options["quiet"],
-        verbosity=options["verbose"],
     )
 
 

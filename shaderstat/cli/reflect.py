@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,21 +18,28 @@ if TYPE_CHECKING:
 @click.command("reflect", context_settings=_options.CONTEXT)
 @_options.paths
 @_options.chosen
-@click.option("--json", "as_json", is_flag=True, help="As JSON, module by module.")
+@_options.state
+@_options.targets
+@_options.work
+@click.option("--text", "as_text", is_flag=True, help="What the modules ask for, as lines.")
+@click.option("--json", "as_json", is_flag=True, help="What the modules ask for, as JSON.")
 @click.pass_context
 def command(context: click.Context, /, **options: Any) -> int:
-    """What modules ask for: bindings, push constants, specialization constants, inputs and outputs.
+    """What was inferred: each pipeline's state, as a manifest that gives the same pipeline again.
 
-    Nothing is compiled and no driver is asked.
+    Nothing is compiled. With --text or --json: what each module asks for by itself, bindings, push constants,
+    specialization constants, inputs and outputs.
 
     \b
     Example:
-      shaderstat reflect blur.comp.spv
+      shaderstat reflect water.vert.spv water.frag.spv > shaderstat.yaml
       shaderstat reflect shaders/ --json
-      shaderstat reflect tuned.comp.spv --spec 0=128
-    """
-    if not options["paths"]:
+      shaderstat reflect tuned.comp.spv --spec 0=128 -t radv:navi21
+    """  # fmt: skip
+    if not options["paths"] and (options["as_json"] or options["as_text"]):
         raise click.UsageError(f"no input. For instance: {context.command_path} blur.comp.spv", context)
+    if not (options["as_json"] or options["as_text"]):
+        return _manifest(context, options)
     from shaderstat import reflection
 
     modules = reflection.read(options["paths"], entries=options["entries"], spec=_choices(options["spec"]))
@@ -48,6 +55,22 @@ def command(context: click.Context, /, **options: Any) -> int:
             if each.hint:
                 say(f"hint: {each.hint}")
     return 2 if bad else 0
+
+
+def _manifest(context: click.Context, options: Mapping[str, Any]) -> int:
+    from shaderstat import inferred
+    from shaderstat.cli._settings import asked
+    from shaderstat.reporters.text import printable
+
+    states = inferred.infer(asked(context, options))
+    for line in inferred.lines(states):
+        click.echo(printable(line))
+    for one in states.pipelines:
+        for each in one.diagnostics if one.status != "ok" else ():
+            say(f"error: {each.path or one.name}: {each.message}")
+            if each.hint:
+                say(f"hint: {each.hint}")
+    return 0 if all(one.status in ("ok", "skipped") for one in states.pipelines) else 2
 
 
 def _choices(texts: Sequence[str]) -> list[tuple[str | None, str, str]]:
