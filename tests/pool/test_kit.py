@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,23 +98,24 @@ def test_ssh_puts_a_shell_in_between(samples: Path, expected: tuple[str, int], t
     assert ask(launch, samples / "blur.comp.spv") == expected
 
 
-@pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root becomes another user")
-def test_another_user_without_a_home(
-    samples: Path, expected: tuple[str, int], tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A folder that every user can write to; pytest keeps its own to itself, and says so again in every session."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o777)
+        yield Path(name)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+def test_another_user_without_a_home(samples: Path, expected: tuple[str, int], open_place: Path) -> None:
     su, python = shutil.which("setpriv"), "/usr/bin/python3"
     if su is None or not os.access(python, os.X_OK):
         pytest.skip("no setpriv or no /usr/bin/python3")
-    place = tmp_path_factory.mktemp("open")
-    for folder in (place, *place.parents):
-        if folder.stat().st_uid == 0 and "pytest" in folder.name:
-            folder.chmod(0o755)
-    place.chmod(0o777)
     prefix = (su, "--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i")
-    environment = {"HOME": "/nonexistent", "TMPDIR": str(place)}
+    environment = {"HOME": "/nonexistent", "TMPDIR": str(open_place)}
     launch = replace(MOCK, prefix=prefix, python=python, environment=environment)
     assert ask(launch, samples / "blur.comp.spv") == expected
-    assert (place / "shaderstat-kit-65534").stat().st_uid == 65534
+    assert (open_place / "shaderstat-kit-65534").stat().st_uid == 65534
 
 
 @pytest.mark.driver

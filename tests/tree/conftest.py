@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,14 @@ def tree(kept_tree: Tree, clean_environment: Path, monkeypatch: pytest.MonkeyPat
     """The tree, where the command line and the library find it."""
     monkeypatch.setenv("SHADERSTAT_TREES", KEPT)
     return kept_tree
+
+
+@pytest.fixture
+def open_place() -> Iterator[Path]:
+    """A folder that every user can write to."""
+    with tempfile.TemporaryDirectory() as name:
+        os.chmod(name, 0o777)
+        yield Path(name)
 
 
 Report = dict[str, Any]

@@ -194,9 +194,7 @@ def test_nothing_is_written_into_the_tree(shaderstat: Run, tree: Tree, samples: 
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
-def test_an_ordinary_user_without_a_home_uses_the_tree(
-    tree: Tree, samples: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_an_ordinary_user_without_a_home_uses_the_tree(tree: Tree, samples: Path, open_place: Path) -> None:
     """Its compilers are started as `nobody`, with nothing in the environment."""
     from dataclasses import replace
 
@@ -208,8 +206,7 @@ def test_an_ordinary_user_without_a_home_uses_the_tree(
     setpriv = shutil.which("setpriv")
     if setpriv is None or not all(os.stat(folder).st_mode & 0o005 == 0o005 for folder in tree.root.parents):
         pytest.skip("no setpriv, or the tree lies where nobody can look")
-    place = tmp_path_factory.mktemp("open")
-    place.chmod(0o777)
+    place = open_place
     made = launch.launch(tree, "turnip", "turnip:a740", "740")
     somebody = (setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i")
     prefix = (*somebody, "FD_GPU_ID=740", *made.prefix)
