@@ -31,7 +31,7 @@ from shaderstat.spirv.words import HEADER_WORDS, Words, text_round_trip_hint
 # What entry points use, list and say, in all; beyond it a module was made to keep us busy.
 MAX_FACTS = 200_000
 
-_CAPABILITY_LINKAGE, _CAPABILITY_KERNEL, _MODEL_KERNEL = 5, 6, 6
+_CAPABILITY_LINKAGE, _CAPABILITY_KERNEL, _MODEL_VERTEX, _MODEL_KERNEL = 5, 6, 0, 6
 _CAPABILITY_TILE_SHADING = 4495
 _WORKGROUP, _ATOMIC_COUNTER = 4, 10
 # CallableData, IncomingCallableData, RayPayload, HitAttribute, IncomingRayPayload, HitObjectAttributeNV,
@@ -39,7 +39,7 @@ _WORKGROUP, _ATOMIC_COUNTER = 4, 10
 _PAYLOADS = frozenset((5328, 5329, 5338, 5339, 5342, 5385, 5402))
 
 _SPEC_ID, _BLOCK, _BUILT_IN, _LOCATION, _BINDING, _SET = 1, 2, 11, 30, 33, 34
-_FRAG_DEPTH, _WORKGROUP_SIZE, _VERTEX_ID = 22, 25, 5
+_FRAG_DEPTH, _WORKGROUP_SIZE, _VERTEX_ID, _INSTANCE_ID = 22, 25, 5, 6
 _LOCAL_SIZE, _OUTPUT_VERTICES, _LOCAL_SIZE_ID, _ORIGIN_LOWER_LEFT = 17, 26, 38, 8
 
 _TOPOLOGIES: Mapping[str, Mapping[int, str]] = {

@@ -368,6 +368,10 @@ def test_opencl_kernels_are_told() -> None:
             {"stage": "Vertex", "interface": "%v", "annotations": "OpDecorate %v BuiltIn VertexId"},
         ),
         (
+            "%p = OpTypePointer Input %int\n%v = OpVariable %p Input",
+            {"stage": "Vertex", "interface": "%v", "annotations": "OpDecorate %v BuiltIn InstanceId"},
+        ),
+        (
             "%p = OpTypePointer UniformConstant %float\n%v = OpVariable %p UniformConstant",
             {"annotations": "OpDecorate %v Location 0", "body": "%1 = OpLoad %float %v"},
         ),
