@@ -144,7 +144,7 @@ class _Reflector:
         listed = [declarations.variable(id) for id in entry.interface if id in module.variables]
         modes = self._modes(entry)
         self._count(sum(map(_weight, listed)) + len(modes), entry)
-        _refuse_opengl(resources.opengl or _opengl_interface(listed, modes))
+        _refuse_opengl(resources.opengl or _opengl_interface(entry.model, listed, modes))
         inputs = interface(stage, INPUT, (each for each in listed if each.storage == INPUT))
         outputs = interface(stage, OUTPUT, (each for each in listed if each.storage == OUTPUT))
         self._count(len(inputs.located) + len(outputs.located), entry)
@@ -293,11 +293,14 @@ def _opengl_uniform(used: Iterable[Variable]) -> str | None:
     return None
 
 
-def _opengl_interface(listed: Iterable[Variable], modes: Mapping[int, tuple[int, ...]]) -> str | None:
+def _opengl_interface(model: int, listed: Iterable[Variable], modes: Mapping[int, tuple[int, ...]]) -> str | None:
     if _ORIGIN_LOWER_LEFT in modes:
         return "its origin is the lower left"
-    if any(variable.builtin == _VERTEX_ID for variable in listed):
+    built_ins = {variable.builtin for variable in listed}
+    if _VERTEX_ID in built_ins:
         return "it reads VertexId (Vulkan has VertexIndex)"
+    if model == _MODEL_VERTEX and _INSTANCE_ID in built_ins:  # ray tracing stages have one
+        return "it reads InstanceId (Vulkan has InstanceIndex)"
     return None
 
 
