@@ -211,6 +211,9 @@ class Job:
         timeout_s: seconds; the child's watchdog and the parent both hold it.
         spec: specialization: (stage or None, SpecId or name, value as typed) each.
         layers: what was said of the state, JSON-able (see `shaderstat.pipeline.overrides`).
+        state: the whole of a captured pipeline, its modules included, as `shaderstat.pipeline.spec.pack` has it; then
+            there are no `modules`, and nothing is inferred.
+        keep_state: tell what is compiled, before it is compiled.
         compile: False to stop when the state is known: the answer is what would have been compiled.
     """
 
@@ -222,6 +225,8 @@ class Job:
     timeout_s: float = 60.0
     spec: tuple[tuple[str | None, str, str], ...] = ()
     layers: tuple[Mapping[str, Any], ...] = ()
+    state: Mapping[str, Any] | None = None
+    keep_state: bool = False
     compile: bool = True
 
 
@@ -319,6 +324,8 @@ class Answer:
         spec_found: the places in `Job.spec` of those that found a constant.
         spec: everything that would have been compiled, where nothing was (`Job.compile`), as
             `shaderstat.pipeline.spec.to_plain` has it.
+        state: what was compiled, also where the driver died of it (`Job.keep_state`), as
+            `shaderstat.pipeline.spec.pack` has it.
         driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
     """
 
@@ -330,6 +337,7 @@ class Answer:
     failure: Failure | None = None
     spec_found: tuple[int, ...] = ()
     spec: Mapping[str, Any] | None = None
+    state: Mapping[str, Any] | None = None
     driver_ns: int = 0
 
 

@@ -5,7 +5,8 @@ A frame is ``magic, kind, header length, blob length`` (little-endian, 16 bytes)
 length's place, so that announcing one costs a single small write.
 
 The parent sends ``launch`` once and then ``job`` frames; end of input ends the child. The child answers ``hello`` or
-``refused`` once, then for each job phases and one ``answer``; ``deadline`` says that it ended itself over a time limit.
+``refused`` once, then for each job phases and one ``answer``; ``deadline`` says that it ended itself over a time limit,
+``state`` what is about to be compiled.
 
 Python's `json` is exact for integers of any size, and statistic values travel as the union's raw bits.
 """
@@ -37,7 +38,7 @@ from shaderstat.model import (
 
 MAGIC = 0x57535353  # "SSSW"
 HEAD = struct.Struct("<IIII")
-LAUNCH, JOB, HELLO, REFUSED, PHASE, ANSWER, DEADLINE = range(1, 8)
+LAUNCH, JOB, HELLO, REFUSED, PHASE, ANSWER, DEADLINE, STATE = range(1, 9)
 
 # Written to standard error before each job, so that a driver's words can be told from those of the job before.
 NEXT_JOB = b"\0shaderstat\0"
@@ -101,7 +102,7 @@ class FrameReader:
         if len(buffer) < HEAD.size:
             return None
         magic, kind, size, blob_size = HEAD.unpack_from(buffer)
-        if magic != MAGIC or not LAUNCH <= kind <= DEADLINE or size > MAX_FRAME or blob_size > MAX_FRAME:
+        if magic != MAGIC or not LAUNCH <= kind <= STATE or size > MAX_FRAME or blob_size > MAX_FRAME:
             raise ProtocolError(f"not a frame: {bytes(buffer[:64])!r}")
         if kind == PHASE:
             if size >= len(PHASES):
@@ -155,9 +156,13 @@ def job_frame(job: Job) -> bytes:
         "timeout_s": job.timeout_s,
         "spec": job.spec,
         "layers": job.layers,
+        "keep_state": job.keep_state,
         "compile": job.compile,
     }
-    return frame(JOB, header, b"".join(module.data for module in job.modules))
+    blobs = [module.data for module in job.modules]
+    if job.state is not None:
+        header["state"] = _without_bytes(job.state, blobs, sum(map(len, blobs)))
+    return frame(JOB, header, b"".join(blobs))
 
 
 def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
@@ -176,8 +181,57 @@ def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
         timeout_s=header["timeout_s"],
         spec=tuple((stage, constant, value) for stage, constant, value in header["spec"]),
         layers=tuple(header["layers"]),
+        state=_with_bytes(header["state"], blob) if "state" in header else None,
+        keep_state=header["keep_state"],
         compile=header["compile"],
     )
+
+
+def state_frame(state: Mapping[str, Any]) -> bytes:
+    """What is about to be compiled (`Job.keep_state`)."""
+    blobs: list[bytes] = []
+    return frame(STATE, {"state": _without_bytes(state, blobs, 0)}, b"".join(blobs))
+
+
+def state_from_frame(header: Mapping[str, Any], blob: bytes) -> Mapping[str, Any]:
+    """The inverse of `state_frame`."""
+    state: Mapping[str, Any] = _with_bytes(header["state"], blob)
+    return state
+
+
+# Stands for bytes in JSON: no member of a struct is called so.
+_BYTES = ""
+
+
+def _without_bytes(value: Any, blobs: list[bytes], at: int) -> Any:
+    """`value` with its bytes in `blobs`, the first of which will lie at offset `at`."""
+    end = at
+
+    def stripped(one: Any) -> Any:
+        nonlocal end
+        if isinstance(one, bytes):
+            blobs.append(one)
+            end += len(one)
+            return {_BYTES: [end - len(one), len(one)]}
+        if isinstance(one, Mapping):
+            return {name: stripped(each) for name, each in one.items()}
+        if isinstance(one, (list, tuple)):
+            return [stripped(each) for each in one]
+        return one
+
+    return stripped(value)
+
+
+def _with_bytes(value: Any, blob: bytes) -> Any:
+    """The inverse of `_without_bytes`."""
+    if isinstance(value, dict):
+        if value.keys() == {_BYTES}:
+            at, size = value[_BYTES]
+            return blob[at : at + size]
+        return {name: _with_bytes(each, blob) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_with_bytes(each, blob) for each in value]
+    return value
 
 
 # ── Coming out ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -26,6 +26,17 @@ from shaderstat.model import (
 texts = st.text(max_size=20)
 words64 = st.integers(0, 2**64 - 1)
 
+# Plain data that may hold bytes anywhere; "" is no member's name.
+states = st.dictionaries(
+    st.text(min_size=1, max_size=8),
+    st.recursive(
+        st.none() | st.integers() | texts | st.binary(max_size=16),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(min_size=1, max_size=8), inner, max_size=3),
+        max_leaves=8,
+    ),
+    max_size=3,
+)
+
 jobs = st.builds(
     Job,
     kind=st.sampled_from(["compute", "graphics"]),
@@ -36,6 +47,8 @@ jobs = st.builds(
     timeout_s=st.floats(0.1, 1000),
     spec=st.lists(st.tuples(st.none() | texts, texts, texts), max_size=2).map(tuple),
     layers=st.lists(st.dictionaries(texts, st.integers() | texts, max_size=3), max_size=2).map(tuple),
+    state=st.none() | states,
+    keep_state=st.booleans(),
     compile=st.booleans(),
 )
 
@@ -88,6 +101,13 @@ def test_a_job_arrives_as_it_was_sent_however_the_pipe_cuts_it(job: Job, step: i
     ((kind, header, blob),) = read_all(wire.job_frame(job), step)
     assert kind == wire.JOB
     assert wire.job_from_frame(header, blob) == job
+
+
+@given(states)
+def test_a_state_arrives_with_its_bytes(state: dict[str, object]) -> None:
+    (found,) = read_all(wire.state_frame(state), 1 << 20)
+    assert found[0] == wire.STATE
+    assert wire.state_from_frame(found[1], found[2]) == state
 
 
 @given(answers, st.integers(1, 40))

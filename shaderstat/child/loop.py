@@ -12,6 +12,7 @@ from typing import Any
 
 from shaderstat import wire
 from shaderstat.backends.base import Backend, DriverError, open_backend
+from shaderstat.child.captured import check_state, prepare_state
 from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
@@ -20,7 +21,7 @@ from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
 from shaderstat.model import STAGE_BITS, Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
 from shaderstat.pipeline import profiles, requirements
 from shaderstat.pipeline.overrides import overlay
-from shaderstat.pipeline.spec import to_plain
+from shaderstat.pipeline.spec import pack, to_plain
 from shaderstat.pipeline.stages import blame
 from shaderstat.pipeline.synthesis import synthesise
 
@@ -89,7 +90,11 @@ class Child:
         failure: Failure | None = None
         try:
             self._announce("prepare")
-            prepared = prepare(job)
+            captured = None
+            if job.state is None:
+                prepared = prepare(job)
+            else:
+                captured, prepared = prepare_state(job)
             remarks += prepared.remarks
             remarks += profiles.check(self._setup, backend.facts)
             for stage in prepared.stages:
@@ -99,13 +104,19 @@ class Child:
             if job.validate:
                 self._announce("validate")
                 validator.check(prepared.stages, remarks)
-            spec = synthesise(prepared.stages, backend.facts)
+            if captured is None:
+                spec = synthesise(prepared.stages, backend.facts)
+            else:
+                check_state(captured, prepared.stages, backend.facts)
+                spec = captured
             if job.layers:
                 spec = overlay(spec, job.layers, prepared.stages, backend.facts)
             remarks += spec.remarks
             if not job.compile:
                 found = prepared.spec_found
                 return Answer("ok", (), prepared.workgroup, Durations(), tuple(remarks), None, found, to_plain(spec))
+            if job.keep_state:
+                self._send(wire.state_frame(pack(spec)))
             self._announce("compile")
             with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
                 self._announce("query")

@@ -162,7 +162,8 @@ def _rendering(spec: PipelineSpec, layer: Plain) -> PipelineSpec:
 
 
 def check_provided(said: Any, facts: DeviceFacts) -> None:
-    """Hold every struct and every name in `said` against what the device has: drivers skip what they don't know.
+    """Hold every struct and every name in `said` against what the device has: drivers skip what they don't know. pNext
+    may be a mapping, or the list that a PipelineSpec has.
 
     Raises:
         Unsupported: ``vulkan/extension-missing`` or ``vulkan/feature-missing``.
@@ -170,10 +171,10 @@ def check_provided(said: Any, facts: DeviceFacts) -> None:
     if isinstance(said, Mapping):
         for name, value in said.items():
             if name == "pNext":
-                for struct in value or ():
-                    _check_struct(struct, facts)
+                for each in value or ():
+                    _check_struct(each if isinstance(each, str) else each[0], facts)
             check_provided(value, facts)
-    elif isinstance(said, list):
+    elif isinstance(said, (list, tuple)):
         for each in said:
             check_provided(each, facts)
     elif isinstance(said, str) and said.startswith("VK_"):
@@ -225,6 +226,10 @@ def _lacks(name: str, what: str, facts: DeviceFacts) -> Unsupported:
 # Features that a struct or a name asks for beyond its extension.
 _STRUCT_FEATURES = {
     "VkPipelineRenderingCreateInfo": ("VkPhysicalDeviceDynamicRenderingFeatures", "dynamicRendering"),
+    "VkGraphicsPipelineLibraryCreateInfoEXT": (
+        "VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT",
+        "graphicsPipelineLibrary",
+    ),
     "VkPipelineRobustnessCreateInfo": ("VkPhysicalDevicePipelineRobustnessFeatures", "pipelineRobustness"),
     "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo": (
         "VkPhysicalDeviceSubgroupSizeControlFeatures",

@@ -8,7 +8,7 @@ into C structs. Conventions of that plain data:
 - ``pNext``: a list of ``[struct name, dict]``; ``sType`` and counts are never given (but a count without its array is);
 - handles: an index into this spec's own lists: ``module`` into `modules`, ``pSetLayouts`` into `set_layouts`,
   ``pImmutableSamplers`` into `samplers`, ``conversion`` into `conversions`, ``pLibraries`` and ``basePipelineHandle``
-  into `libraries`, ``renderPass`` always 0. ``layout`` is left out: there is one;
+  into `libraries`, ``renderPass`` always 0. ``layout`` is left out: there is one (None where there is none);
 - bytes (specialization data): ``bytes``.
 """
 
@@ -95,3 +95,33 @@ def to_plain(spec: PipelineSpec) -> dict[str, Any]:
         "samplers": list(spec.samplers),
         "render_pass": spec.render_pass,
     }
+
+
+def pack(spec: PipelineSpec) -> dict[str, Any]:
+    """All of `spec` but its remarks, as plain data that holds ``bytes``: for a wire, or to tell specs apart."""
+    return {
+        "kind": spec.kind,
+        "modules": [[module.words, module.path, module.synthetic] for module in spec.modules],
+        "set_layouts": list(spec.set_layouts),
+        "layout": spec.layout,
+        "create_info": spec.create_info,
+        "samplers": list(spec.samplers),
+        "render_pass": spec.render_pass,
+        "render_pass_type": spec.render_pass_type,
+        "conversions": list(spec.conversions),
+        "libraries": [pack(library) for library in spec.libraries],
+        "synthetic_stages": spec.synthetic_stages,
+        "bound": spec.bound,
+    }
+
+
+def unpack(packed: Plain) -> PipelineSpec:
+    """The inverse of `pack`."""
+    return PipelineSpec(
+        **{
+            **packed,
+            "modules": tuple(SpecModule(*module) for module in packed["modules"]),
+            "libraries": tuple(unpack(library) for library in packed["libraries"]),
+            **{name: tuple(packed[name]) for name in ("set_layouts", "samplers", "conversions")},
+        }
+    )

@@ -54,6 +54,7 @@ class ChildProcess:
         self.jobs: deque[tuple[Any, Job]] = deque()
         self.hello: wire.Hello | None = None
         self.phase = "start"
+        self.state: Mapping[str, Any] | None = None  # of the job in hand, once it is known
         self.started = time.monotonic()
         self.limit_s = timeout_s
         self.over_limit = False
@@ -157,6 +158,7 @@ class ChildProcess:
     def finish(self) -> Any:
         """The job in hand is answered: its key. The next one's clock starts."""
         key, _ = self.jobs.popleft()
+        self.state = None
         if self.jobs:
             self._begin(self.jobs[0][1])
         return key

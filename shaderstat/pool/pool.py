@@ -11,7 +11,7 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 
 from shaderstat import wire
@@ -236,9 +236,11 @@ class Pool:
             elif kind == wire.REFUSED:
                 self._lose(number, NoTarget(header["message"], hint=header["hint"]))
                 return
+            elif kind == wire.STATE:
+                child.state = wire.state_from_frame(header, blob)
             elif kind == wire.ANSWER and child.jobs:
+                answer = replace(wire.answer_from_frame(header, blob), state=child.state)
                 task = child.finish()
-                answer = wire.answer_from_frame(header, blob)
                 self._ready.append(Outcome(number, task, answer, lane.attempts.pop(task, 0) + 1))
         if not alive:
             self._bury(number, child)
@@ -264,7 +266,7 @@ class Pool:
             heapq.heappush(lane.again, task)
             return
         lane.attempts.pop(task, None)
-        self._ready.append(Outcome(number, task, Answer(status, failure=failure), attempts))
+        self._ready.append(Outcome(number, task, Answer(status, failure=failure, state=child.state), attempts))
 
     def _lose(self, number: int, reason: NoTarget) -> None:
         """The target can't be had any more: everything that is left for it fails with the reason."""

@@ -76,7 +76,7 @@ def create_pipeline(
         arena = Arena(handles)
         flags = CAPTURE_STATISTICS * statistics | CAPTURE_REPRESENTATIONS * representations
         plain = _with_flags(spec.create_info, flags)
-        plain["layout"] = 0
+        plain.setdefault("layout", 0)
         if spec.render_pass is not None:
             plain["renderPass"] = 0
         feedback = _Feedback(arena, plain, facts)
@@ -117,7 +117,7 @@ class _Maker:
         """A pipeline that others are made of, as it is: nothing of it is captured."""
         handles = self.objects(spec)
         handles["VkPipeline"] = [self.library(each) for each in spec.libraries]
-        plain = {**spec.create_info, "layout": 0}
+        plain = {"layout": 0, **spec.create_info}
         if spec.render_pass is not None:
             plain["renderPass"] = 0
         return self.pipeline(spec.kind, Arena(handles), plain)[0]

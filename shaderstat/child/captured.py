@@ -1,0 +1,159 @@
+"""A captured pipeline's state, held against its modules and the device before a driver sees it.
+
+Nothing is inferred here. An archive may come from anywhere: a specialization that doesn't fit its constants, or state
+of an extension that the device lacks, would be read past its end or skipped in silence.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from shaderstat.child.prepare import Prepared, choose
+from shaderstat.errors import InvalidSpirv, Unsupported
+from shaderstat.model import STAGE_BITS, Job
+from shaderstat.pipeline.layout import specialization
+from shaderstat.pipeline.overrides import check_provided
+from shaderstat.pipeline.spec import PipelineSpec, Plain, SpecModule, unpack
+from shaderstat.pipeline.spec_values import resolve
+from shaderstat.pipeline.stages import StageInput, blame, check_stage
+from shaderstat.registry import vulkan
+from shaderstat.spirv.facts import SpecConstant
+from shaderstat.spirv.reflect import reflect
+from shaderstat.spirv.words import load
+
+if TYPE_CHECKING:
+    from shaderstat.backends.base import DeviceFacts
+
+_STAGES = {bit: stage for stage, bit in STAGE_BITS.items()}
+_CODES = {
+    "bool": "I", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
+    "int64": "q", "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
+}  # fmt: skip
+
+
+def prepare_state(job: Job) -> tuple[PipelineSpec, Prepared]:
+    """The pipeline of ``job.state``, with the job's specialization over its own, and its stages as they are then; those
+    of its libraries among them.
+
+    Raises:
+        InvalidSpirv: broken words, no such entry point, a specialization that isn't its constant's.
+        Unsupported: a foreign flavour of SPIR-V, or a value that is none of its constant's type.
+    """
+    assert job.state is not None
+    found: set[int] = set()
+    stages: list[StageInput] = []
+    spec = _prepared(unpack(job.state), job, stages, found)
+    return spec, Prepared(tuple(stages), tuple(sorted(found)))
+
+
+def check_state(spec: PipelineSpec, stages: tuple[StageInput, ...], facts: DeviceFacts) -> None:
+    """Hold everything that a pipeline is made of against what the device has.
+
+    Raises:
+        Unsupported: ``vulkan/extension-missing``, ``vulkan/feature-missing``, ``vulkan/limit`` or ``vulkan/format``.
+        InvalidSpirv: ``spirv/local-size``.
+    """
+    for stage in stages:
+        with blame(stage.path):
+            check_stage(stage.entry, facts)
+    for said in (spec.create_info, spec.layout, spec.render_pass, *spec.set_layouts, *spec.samplers, *spec.conversions):
+        check_provided(said, facts)
+    if spec.conversions and not facts.has_feature(
+        "VkPhysicalDeviceSamplerYcbcrConversionFeatures", "samplerYcbcrConversion"
+    ):
+        raise Unsupported("vulkan/feature-missing", f"{facts.device.name} lacks samplerYcbcrConversion")
+    for format, feature, what in _formats(spec):
+        name = format if isinstance(format, str) else vulkan.name("VkFormat", format) or f"format {format}"
+        if name != "VK_FORMAT_UNDEFINED" and not facts.supports_format(name, feature):
+            raise Unsupported("vulkan/format", f"{what} of {name}: {facts.device.name} has none")
+    for library in spec.libraries:
+        check_state(library, (), facts)
+
+
+def _prepared(spec: PipelineSpec, job: Job, stages: list[StageInput], found: set[int]) -> PipelineSpec:
+    modules = list(spec.modules)
+    create_info = dict(spec.create_info)
+    infos = [create_info["stage"]] if spec.kind == "compute" else create_info.get("pStages") or []
+    changed = [_stage(info, modules, job, stages, found) for info in infos]
+    if spec.kind == "compute":
+        create_info["stage"] = changed[0]
+    elif changed:
+        create_info["pStages"] = changed
+    libraries = tuple(_prepared(library, job, stages, found) for library in spec.libraries)
+    return replace(spec, modules=tuple(modules), create_info=create_info, libraries=libraries)
+
+
+def _stage(
+    info: Plain, modules: list[SpecModule], job: Job, stages: list[StageInput], found: set[int]
+) -> dict[str, Any]:
+    """Add a stage to `stages`, and give its create info with the job's specialization in it."""
+    module = modules[info["module"]]
+    bit = info.get("stage", 0)
+    number = vulkan.value("VkShaderStageFlagBits", bit) if isinstance(bit, str) else bit
+    with blame(module.path):
+        only = (_STAGES.get(number, f"{number:#x}"), info["pName"])
+        words = load(module.words)
+        modules[info["module"]] = replace(module, words=words.tobytes())
+        reflection = reflect(words, only=only)
+        entry = choose(reflection.entries, *only)
+        own = dict(_values(info.get("pSpecializationInfo"), entry.spec_constants))
+        chosen, places = resolve(job.spec, only[0], entry.spec_constants)
+        values = {**own, **chosen}
+        if values:
+            reflection = reflect(words, values, only=only)
+            entry = choose(reflection.entries, *only)
+        stages.append(StageInput(words.tobytes(), module.path, reflection, entry, values))
+        found |= places
+        if not chosen:
+            return dict(info)
+        return {**info, "pSpecializationInfo": specialization(entry.spec_constants, values)}
+
+
+def _values(info: Plain | None, constants: tuple[SpecConstant, ...]) -> Iterator[tuple[int, int | float | bool]]:
+    """What a VkSpecializationInfo says of the module's constants; ids that it doesn't have are passed over."""
+    if not info:
+        return
+    data: bytes = info.get("pData", b"")
+    by_id: Mapping[int, SpecConstant] = {constant.id: constant for constant in constants}
+    for entry in info.get("pMapEntries", ()):
+        constant = by_id.get(entry.get("constantID", 0))
+        if constant is None:
+            continue
+        offset, size = entry.get("offset", 0), entry.get("size", 0)
+        if size != constant.size or offset + size > len(data):
+            # VUID-VkSpecializationMapEntry-constantID-00776
+            raise InvalidSpirv(
+                "archive/specialization",
+                f"{size} bytes for specialization constant {constant.id}, which is a {constant.type}",
+            )
+        (value,) = struct.unpack_from(f"={_CODES[constant.type]}", data, offset)
+        yield constant.id, bool(value) if constant.type == "bool" else value
+
+
+def _formats(spec: PipelineSpec) -> Iterator[tuple[str | int, str, str]]:
+    """(format, the feature that it needs, what it is for) of all attachments and vertex attributes."""
+    attributes = spec.create_info.get("pVertexInputState") or {}
+    for each in attributes.get("pVertexAttributeDescriptions", ()):
+        yield each.get("format", 0), "VK_FORMAT_FEATURE_VERTEX_BUFFER_BIT", "a vertex attribute"
+    color, depth = "VK_FORMAT_FEATURE_COLOR_ATTACHMENT_BIT", "VK_FORMAT_FEATURE_DEPTH_STENCIL_ATTACHMENT_BIT"
+    for name, members in spec.create_info.get("pNext", ()):
+        if name == "VkPipelineRenderingCreateInfo":
+            for format in members.get("pColorAttachmentFormats", ()):
+                yield format, color, "a colour attachment"
+            for member in ("depthAttachmentFormat", "stencilAttachmentFormat"):
+                yield members.get(member, 0), depth, "a depth or stencil attachment"
+    if spec.render_pass is None:
+        return
+    attachments = spec.render_pass.get("pAttachments", ())
+    for subpass in spec.render_pass.get("pSubpasses", ()):
+        for feature, what, references in (
+            (color, "a colour attachment", subpass.get("pColorAttachments", ())),
+            (depth, "a depth or stencil attachment", [subpass.get("pDepthStencilAttachment") or {"attachment": -1}]),
+        ):
+            for each in references:
+                place = each.get("attachment", 0)
+                if isinstance(place, int) and 0 <= place < len(attachments):
+                    yield attachments[place].get("format", 0), feature, what
