@@ -11,16 +11,22 @@ Everything is optional; paths are relative to the file::
       water:
         modules:                             # one, or a list: a path, or more about it
         - water.vert.spv
-        - {path: library.spv, stage: fragment, entry: water_ps, flags: …, pNext: {…}}
-        spec: {LIGHTS: [1, 2, 4], fragment:0: true}     # all combinations; a list of mappings: each of them
-        samples: 4                           # subgroup_size, color_format, depth_format, topology, optimize, profile,
-        dynamic_buffers: uniform             # push_descriptors: 0, immutable_samplers: linear
+        - path: library.spv                  # with flags and pNext of its VkPipelineShaderStageCreateInfo, too
+          stage: fragment
+          entry: water_ps
+          pNext: {VkPipelineShaderStageRequiredSubgroupSizeCreateInfo: {requiredSubgroupSize: 32}}
+        spec: {LIGHTS: [1, 2, 4], "fragment:0": true}   # all combinations; a list of mappings: each of them
+        samples: 4                           # also subgroup_size, color_format, depth_format, topology, optimize,
+        dynamic_buffers: uniform             # profile, push_descriptors (a set's number)
+        immutable_samplers: linear
         graphics:                            # or compute, ray_tracing: members of its create info, under Vulkan's names
           pRasterizationState: {cullMode: VK_CULL_MODE_BACK_BIT}
-          pNext: {VkPipelineRobustnessCreateInfo: {storageBuffers: …}}
+          pNext:
+            VkPipelineRobustnessCreateInfo:
+              storageBuffers: VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_ROBUST_BUFFER_ACCESS
         layout:                              # VkPipelineLayoutCreateInfo; sets by number, bindings by theirs
           pSetLayouts: {0: {pBindings: [{binding: 1, descriptorType: VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER_DYNAMIC}]}}
-        render_pass: {…}                     # VkRenderPassCreateInfo2
+        render_pass: {flags: 0}              # VkRenderPassCreateInfo2
         features: {VkPhysicalDeviceFeatures: {robustBufferAccess: true}}
         application: {pEngineName: Quake, apiVersion: 1.2}
       post:

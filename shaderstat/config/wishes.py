@@ -33,8 +33,8 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "immutable_samplers": PIPELINE_KINDS,
 }
 
-_SUBGROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
-_SAMPLES = (1, 2, 4, 8, 16, 32, 64)
+SUBGROUP_SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
+SAMPLES = (1, 2, 4, 8, 16, 32, 64)
 
 
 class Wrong(Exception):
@@ -73,12 +73,12 @@ def options(request: Request) -> dict[str, Any]:
 
 def subgroup_size(value: int) -> int:
     """A power of two."""
-    return _one_of(value, _SUBGROUP_SIZES, "no subgroup has that size")
+    return _one_of(value, SUBGROUP_SIZES, "no subgroup has that size")
 
 
 def samples(value: int) -> int:
     """A VkSampleCountFlagBits as a number."""
-    return _one_of(value, _SAMPLES, "there are no so many samples")
+    return _one_of(value, SAMPLES, "there are no so many samples")
 
 
 def profile(value: str) -> str:
