@@ -149,7 +149,7 @@ def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
     if found.unreached or (verbose and found.refused):
         pen.line()
         pen.line(pen.paint("  not reachable", "dim"))
-        _draw_unreached([*found.unreached, *(found.refused if verbose else ())], pen)
+        _draw_unreached([*found.unreached, *(_together(found.refused) if verbose else ())], pen)
     if verbose:
         _draw_trees(found, pen)
 
@@ -196,6 +196,17 @@ def _draw_alike(reached: Iterable[Reached], pen: Pen) -> None:
     for group in alike:
         prefix = group[0].partition(":")[0]
         pen.line(f"  {prefix}:{' = '.join(one.removeprefix(prefix + ':') for one in group)}")
+
+
+def _together(refused: Iterable[Unreached]) -> Iterator[Unreached]:
+    """GPUs of one driver and place that were refused with the same words, in one row."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in refused:
+        prefix, _, name = one.targets[0].partition(":")
+        groups.setdefault((prefix, one.reason), []).append(name)
+    for (prefix, reason), names in groups.items():
+        what = f"{prefix}:{names[0]}" if len(names) == 1 else f"{prefix}: {len(names)} GPUs"
+        yield type(one)((what,), reason + (f" ({' '.join(names)})" if len(names) > 1 else ""), "")
 
 
 def _draw_unreached(unreached: Sequence[Unreached], pen: Pen) -> None:

@@ -16,7 +16,9 @@ from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import Launch, Request
 from shaderstat.targets import chips, own, sandbox
 from shaderstat.targets.places import Place, host_places, tree_places
+from shaderstat.trees import Tree
 from shaderstat.trees import find as find_tree
+from shaderstat.trees.launch import SHIMS
 
 Scenario = Mapping[str, Any]
 
@@ -128,12 +130,19 @@ def _places(driver: str, where: str, target: str, request: Request) -> tuple[lis
         if manifest is not None:
             raise NoTarget(f"{target}: a driver tree has its own driver, which --driver can't replace")
         tree = find_tree(where)
-        lacks = f"the driver tree {where} (Mesa {tree.mesa}) has no {driver}, or has lost what stands in for its GPU"
-        return tree_places(driver, tree), (lacks, f"shaderstat targets install {where}")
+        return tree_places(driver, tree), _lacking(tree, driver)
     found, absent = host_places(os.environ, driver, manifest)
     if not where and manifest is None:
         found += tree_places(driver)
     return found, (absent.reason, absent.command) if absent else ("it can't be reached", "shaderstat targets")
+
+
+def _lacking(tree: Tree, driver: str) -> tuple[str, str]:
+    """Why a tree has no compiler of a driver: it never had, or it has lost something."""
+    which = f"the driver tree {tree.name} (Mesa {tree.mesa})"
+    if tree.manifest(SHIMS[driver].manifest) is None:
+        return f"{which} has no {driver}", "shaderstat targets lists what has it"
+    return f"{which} has lost what stands in for the GPU", f"shaderstat targets install {tree.name}"
 
 
 def _finish(launch: Launch, request: Request) -> Launch:

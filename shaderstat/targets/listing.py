@@ -6,6 +6,7 @@ Each is asked once, and the answer remembered while the driver's files stay the 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
@@ -133,7 +134,8 @@ def _loader(around: Mapping[str, str]) -> _Group:
 
 def _without_gpu(place: Place, around: Mapping[str, str]) -> _Group:
     keep = cache_home() if place.tree is None else place.tree.folder
-    return _Group(place, f"{place.driver} {place.words}", identity(place.files, recorded(around)), keep)
+    key = f"{place.driver} {place.words}{'' if place.shim else ' without a shim'}"
+    return _Group(place, key, identity(place.files, recorded(around)), keep)
 
 
 def _launches(group: _Group, extra: Mapping[str, str]) -> Iterator[tuple[str, Launch]]:
@@ -169,13 +171,13 @@ def _draw_up(groups: Sequence[_Group], known: Mapping[str, memory.Outcomes], abs
             chip = CHIPS[group.place.driver].get(name)
             if chip is None:
                 continue
-            short = f"{chip.driver}:{chip.name}"
-            target = short if short not in taken else group.place.target(chip)
-            if name in answered:
-                taken.add(short)
+            short, long = f"{chip.driver}:{chip.name}", group.place.target(chip)
+            if name in answered and long not in taken:  # a tree may have a GPU over its shim and as a null device
+                target = short if short not in taken else long
+                taken |= {short, long}
                 reached.append(_reached(target, chip.usual, group.place.source, group.place.words, trials[0]))
-            else:
-                refused.append(Unreached((group.place.target(chip),), _without_name(trials[0].problem), ""))
+            elif name not in answered:
+                refused.append(Unreached((long,), _without_name(trials[0].problem), ""))
         if outcomes and not answered:
             first = next(iter(outcomes.values()))[0]
             again = f"shaderstat targets install {group.place.tree.name}" if group.place.tree else ""
@@ -225,7 +227,8 @@ def _not_by_loader(problem: str) -> Unreached:
 
 
 def _without_name(problem: str) -> str:
-    """A launch's problem without the launch's name in front."""
+    """A launch's problem without the launch's name in front, and without the manifest that it was held to."""
+    problem = re.sub(r" in VK_[A-Z_]+=\S+", "", problem)
     head, _, rest = problem.partition(": ")
     return rest if rest and " " not in head else problem
 

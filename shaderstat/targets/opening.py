@@ -74,9 +74,9 @@ class Opening:
         for launch, following in zip(launches, [*launches[1:], None], strict=True):
             try:
                 return Opened(lane, launch, self._pool.wait(lane))
-            except NoTarget:
+            except NoTarget as error:
                 if following is None:
-                    raise
+                    raise _explained(launch, error) from None
                 self._pool.drop(lane)
                 lane = self._start(following)
         raise AssertionError("no launches")
@@ -102,6 +102,14 @@ class Opening:
 def target_id(opened: Opened) -> str:
     """The target's name in a report: ``host`` becomes ``host:0``, the device that was taken."""
     return f"host:{opened.hello.device_index}" if opened.launch.id == "host" else opened.launch.id
+
+
+def _explained(launch: Launch, error: NoTarget) -> NoTarget:
+    """A refusal with a hint that fits: where something stands in for the GPU, that it isn't plugged in is no reason."""
+    if launch.source not in ("null-device", "shim", "tree"):
+        return error
+    hint = "this version of the driver may not know that GPU: shaderstat targets -v lists those that answer"
+    return NoTarget(error.message, hint=hint)
 
 
 def _chosen(opened: Opened, reasons: list[NoTarget]) -> Diagnostic:

@@ -77,7 +77,7 @@ class Place:
         if selector is None:
             return None
         if self.tree is not None:
-            return launch(self.tree, self.driver, target, selector or None)
+            return launch(self.tree, self.driver, target, selector or None, null_device=self.shim is None)
         environment = {"VK_DRIVER_FILES": self.manifest, "VK_ICD_FILENAMES": self.manifest}
         variable: str | None = NULL_DEVICE
         if self.shim is not None:
@@ -125,26 +125,25 @@ def host_places(
 
 
 def tree_places(driver: str, tree: Tree | None = None) -> list[Place]:
-    """The places of a driver in driver trees: in that one, or in all, the newest build first."""
+    """The places of a driver in driver trees: in that one, or in all, the newest Mesa first."""
     trees = [tree] if tree is not None else [one for one in installed() if isinstance(one, Tree)]
-    return [_in_tree(driver, one) for one in trees if driver in drivers(one)]
+    return [place for one in trees if driver in drivers(one) for place in _in_tree(driver, one)]
 
 
-def _in_tree(driver: str, tree: Tree) -> Place:
-    manifest = tree.manifest(SHIMS[driver].manifest)
+def _in_tree(driver: str, tree: Tree) -> list[Place]:
+    """The shim's place, and the null device's where this Mesa still has one."""
+    manifest = str(tree.manifest(SHIMS[driver].manifest))
     shim = tree.library(SHIMS[driver].library)
-    with_names = shim or tree.library("libvulkan_radeon.so")
     # The driver's own file would say it as well, but a tree is built and replaced as a whole: its record tells when.
-    files = [str(one) for one in (tree.folder / "tree.json", manifest, shim) if one is not None]
-    return Place(
-        driver,
-        "tree",
-        str(manifest),
-        tuple(files),
-        str(with_names) if driver == "radv" and with_names else None,
-        str(shim) if shim else None,
-        tree,
-    )
+    files = (str(tree.folder / "tree.json"), manifest)
+    found = []
+    if shim is not None:
+        names = str(shim) if driver == "radv" else None
+        found.append(Place(driver, "tree", manifest, (*files, str(shim)), names, str(shim), tree))
+    library = tree.library("libvulkan_radeon.so") if driver == "radv" else None
+    if library is not None and _holds(str(library), NULL_DEVICE):
+        found.append(Place(driver, "tree", manifest, files, str(library), None, tree))
+    return found
 
 
 def all_places(environment: Mapping[str, str]) -> tuple[list[Place], list[Absent]]:
@@ -158,7 +157,7 @@ def all_places(environment: Mapping[str, str]) -> tuple[list[Place], list[Absent
             absent.append(missing)
     for tree in installed():
         if isinstance(tree, Tree):
-            found += [_in_tree(driver, tree) for driver in drivers(tree)]
+            found += [place for driver in drivers(tree) for place in _in_tree(driver, tree)]
     return found, absent
 
 

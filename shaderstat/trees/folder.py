@@ -110,9 +110,14 @@ def check_name(name: str) -> str:
 
 
 def installed(where: Path | None = None) -> list[Tree | HalfBuilt]:
-    """Everything in the trees' folder, newest build first, half-built ones last."""
-    found = [*_folders(where or home())]
-    return sorted(found, key=lambda one: one.built if isinstance(one, Tree) else "", reverse=True)
+    """Everything in the trees' folder: the newest Mesa first, of one Mesa the newest build; half-built ones last."""
+    return sorted(_folders(where or home()), key=_newness, reverse=True)
+
+
+def _newness(one: Tree | HalfBuilt) -> tuple[list[int], str]:
+    if isinstance(one, HalfBuilt):
+        return [], ""
+    return [int(number) for number in re.findall(r"\d+", one.mesa.partition("-")[0])] or [0], one.built
 
 
 def _folders(where: Path) -> Iterator[Tree | HalfBuilt]:

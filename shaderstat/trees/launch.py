@@ -56,24 +56,22 @@ def drivers(tree: Tree) -> list[str]:
     return found
 
 
-def has_shim(tree: Tree, driver: str) -> bool:
-    """Whether `driver` gets its GPUs from a shim in this tree; if not, RADV's null device is all there is."""
-    return tree.library(SHIMS[driver].library) is not None
-
-
 def first(tree: Tree, driver: str) -> Launch:
-    """The launch of a driver with the GPU that it takes by itself: for finding out whether it runs at all."""
-    selector = None if has_shim(tree, driver) else "navi21"
-    return launch(tree, driver, f"{driver}@{tree.name}", selector)
+    """The launch of a driver on a GPU that all its versions know: for finding out whether it runs at all."""
+    return launch(tree, driver, f"{driver}@{tree.name}", _KNOWN[driver])
 
 
-def launch(tree: Tree, driver: str, target: str, selector: str | None) -> Launch:
+_KNOWN: Mapping[str, str | None] = {"radv": "navi21", "turnip": "630", "nvk": "172", "agx": None}
+
+
+def launch(tree: Tree, driver: str, target: str, selector: str | None, *, null_device: bool = False) -> Launch:
     """The launch of one compiler.
 
     Args:
         driver: of `SHIMS`.
         target: the target's name, `Launch.id`.
         selector: the GPU, in the words of this driver's shim or null device; None for its default.
+        null_device: take RADV's null device although there is a shim: up to Mesa 25 it has more GPUs.
 
     Raises:
         NoTarget: the tree has no such driver, or it has lost its shim.
@@ -85,7 +83,7 @@ def launch(tree: Tree, driver: str, target: str, selector: str | None) -> Launch
             f"{target}: the driver tree {tree.name} has no {shim.manifest} manifest",
             hint=f"shaderstat targets install {tree.name}",
         )
-    library = tree.library(shim.library)
+    library = None if null_device else tree.library(shim.library)
     if library is None and driver != "radv":
         raise NoTarget(
             f"{target}: the driver tree {tree.name} (Mesa {tree.mesa}) lacks {shim.library}, its stand-in for the GPU",

@@ -81,8 +81,11 @@ def test_nothing_here_says_what_to_do(machine: Path, home: Path) -> None:
 
 def test_a_tree_that_lacks_the_driver(machine: Path, home: Path) -> None:
     add_tree(home)
-    with pytest.raises(NoTarget, match=r"the driver tree sid \(Mesa 26\.2\.6-1\) has no turnip") as caught:
+    with pytest.raises(NoTarget, match=r"the driver tree sid \(Mesa 26\.2\.6-1\) has no turnip"):
         named("turnip@sid:a740", REQUEST)
+    (home / "sid/root/usr/lib/x/libnouveau_noop_drm_shim.so").unlink()
+    with pytest.raises(NoTarget, match="has lost what stands in for the GPU") as caught:
+        named("nvk@sid:ad102", REQUEST)
     assert caught.value.hint == "shaderstat targets install sid"
 
 

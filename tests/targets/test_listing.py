@@ -182,7 +182,7 @@ def test_a_tree_has_short_names_for_what_is_not_here_and_long_ones_for_the_rest(
     found = listing.listing()
     assert names(found) == ["radv:navi21", "radv@sid:navi21", "radv:navi33", "mock"]
     # What a tree's compilers said lies beside the tree, for everybody who uses it.
-    assert json.loads((tree.folder / memory.FILE).read_text())["groups"]["radv tree sid"]
+    assert json.loads((tree.folder / memory.FILE).read_text())["groups"].keys() == {"radv tree sid"}
 
 
 def test_half_built_trees_are_named(machine: Machine, home: Path) -> None:

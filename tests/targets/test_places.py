@@ -93,6 +93,20 @@ def test_a_driver_that_can_not_be_read_is_asked_all_the_same(machine: Path) -> N
     assert len(place.chips()) == len(chips.CHIPS["radv"])
 
 
+def test_a_tree_of_an_older_mesa_has_its_null_device_beside_the_shim(machine: Path, home: Path) -> None:
+    tree = make(home, "old")
+    icd = tree.root / "usr/share/vulkan/icd.d"
+    icd.mkdir(parents=True)
+    (icd / "radeon_icd.json").write_text("{}")
+    (tree.root / "usr/lib/x/libamdgpu_noop_drm_shim.so").write_bytes(b"\0navi21\0")
+    (tree.root / "usr/lib/x/libvulkan_radeon.so").write_bytes(b"\0RADV_FORCE_FAMILY\0NAVI21\0NAVI22\0")
+    over_shim, null = places.tree_places("radv")
+    assert [chip.name for chip in over_shim.chips()] == ["navi21"]
+    assert [chip.name for chip in null.chips()] == ["navi21", "navi22"]
+    launch = null.launch(chips.find("radv", "navi22"), "radv@old:navi22")
+    assert launch is not None and launch.environment["RADV_FORCE_FAMILY"] == "navi22"
+
+
 def test_trees_come_after_the_machine(machine: Path, home: Path) -> None:
     driver(machine, "radeon_icd", "RADV_FORCE_FAMILY", "NAVI21")
     for name, built in (("old", "2025"), ("new", "2026")):

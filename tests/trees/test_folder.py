@@ -36,9 +36,13 @@ def test_a_tree_may_be_moved(home: Path) -> None:
     assert trees.find("moved").name == "moved"
 
 
-def test_the_newest_build_comes_first(home: Path) -> None:
-    for name, built in (("b", "2026-01-02"), ("a", "2026-03-01"), ("c", "2025-01-01")):
-        make(home, name, built=built)
+def test_the_newest_mesa_comes_first(home: Path) -> None:
+    for name, built, mesa in (
+        ("b", "2026-01-02", "26.10.1-1"),
+        ("a", "2026-03-01", "26.10.1-1"),
+        ("c", "2026-09-01", "26.2.6-1"),
+    ):
+        make(home, name, built=built, packages={"mesa-vulkan-drivers": mesa})
     (home / "half").mkdir()
     (home / ".building").mkdir()
     (home / "a-file").write_text("")

@@ -85,6 +85,11 @@ def test_without_a_shim_radv_may_have_its_null_device(tree: Tree) -> None:
     assert "--preload" not in made.prefix
 
 
+def test_the_null_device_may_be_taken_beside_a_shim(tree: Tree) -> None:
+    made = launch.launch(tree, "radv", "x", "navi22", null_device=True)
+    assert made.environment["RADV_FORCE_FAMILY"] == "navi22" and "--preload" not in made.prefix
+
+
 def test_a_tree_without_the_driver(tree: Tree) -> None:
     (tree.root / "usr/share/vulkan/icd.d/asahi_icd.json").unlink()
     with pytest.raises(NoTarget, match="no asahi_icd manifest"):
