@@ -87,8 +87,9 @@ def _require_loader(launch: Launch) -> None:
             hint="install it: apt install libvulkan1 (macOS, Windows: the Vulkan SDK)",
         ) from None
     except ModuleNotFoundError as error:
+        hint = "apt install python3-cffi-backend, or pip install cffi" if error.name == "_cffi_backend" else None
         raise NoTarget(
-            f"{launch.id}: the Python package {error.name} is not installed", hint="pip install vulkan"
+            f"{launch.id}: the Python package {error.name} is not installed", hint=hint or "pip install vulkan"
         ) from None
     except ImportError as error:
         raise NoTarget(f"{launch.id}: {error}") from None
