@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from shaderstat import dictionary
 from shaderstat.dictionary import Entry
+from shaderstat.memory import Memory
 from shaderstat.model import (
     STATISTIC_FORMATS,
     Device,
@@ -37,6 +38,9 @@ NO_DISASSEMBLY = b"Shader disassembly is not supported in the current configurat
 
 # VkDriverId of AMDVLK: its subgroupSize is the workgroup's size in compute and unset in graphics.
 AMDVLK = 2
+
+# Statistics of which a run knows already what they are.
+_HELD = 4096
 
 
 class StatisticTable:
@@ -67,10 +71,11 @@ class StatisticTable:
 class Annotator:
     """What one target's answers become. `device` settles what a dictionary says of some of a driver's GPUs."""
 
-    def __init__(self, driver: Driver, device: Device | None = None) -> None:
+    def __init__(self, driver: Driver, device: Device | None = None, memory: Memory | None = None) -> None:
         self._driver = driver
-        self._dictionary = dictionary.load(driver, device)
+        self._dictionary = dictionary.load(driver, device, memory)
         self._entries: dict[str, Entry] = {}
+        self._statistics: dict[tuple[str, int, int], Statistic] = {}
         self._shapes: set[tuple[tuple[str, int], ...]] = set()
         self._table = StatisticTable()
         self._grew = False
@@ -120,12 +125,20 @@ class Annotator:
             entry = self._entries[name] = self._dictionary.lookup(name)
         return entry
 
+    def _statistic(self, answer: StatisticAnswer) -> Statistic:
+        key = answer.name, answer.format, answer.bits
+        found = self._statistics.get(key)
+        if found is None:  # most numbers of a run were there before: zeros, and what is constant on a GPU
+            if len(self._statistics) >= _HELD:
+                self._statistics.clear()
+            found = self._statistics[key] = statistic(answer, self._entry(answer.name))
+        return found
+
     def _executable(self, index: int, answer: ExecutableAnswer) -> Executable:
-        entries = [self._entry(each.name) for each in answer.statistics]
         shape = tuple((each.name, each.format) for each in answer.statistics)
         if shape not in self._shapes:  # nearly all executables of a run have one of a few sets of statistics
             self._shapes.add(shape)
-            infos = [_info(each, entry) for each, entry in zip(answer.statistics, entries, strict=True)]
+            infos = [_info(each, self._entry(each.name)) for each in answer.statistics]
             self._grew = self._table.add(infos) or self._grew
         return Executable(
             index=index,
@@ -135,7 +148,7 @@ class Annotator:
             subgroup_size=_subgroup_size(answer.subgroup_size, self._driver),
             synthetic=answer.synthetic,
             bound=answer.bound,
-            statistics=tuple(statistic(each, entry) for each, entry in zip(answer.statistics, entries, strict=True)),
+            statistics=tuple(map(self._statistic, answer.statistics)),
             representations=tuple(_representation(each) for each in answer.representations),
         )
 

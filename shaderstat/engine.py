@@ -5,30 +5,26 @@ The command line and the library are the two callers; no command does the work i
 
 from __future__ import annotations
 
-import hashlib
-import json
+import time
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import astuple, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timezone
 from fnmatch import fnmatchcase
-from glob import escape
 from typing import TYPE_CHECKING
 
 from shaderstat._version import __version__
 from shaderstat.config.said import find
-from shaderstat.errors import InvalidSpirv, NoTarget, ShaderstatError
+from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import (
+    BAD_STATUSES,
     STATUSES,
     Answer,
     Diagnostic,
     EndEvent,
     Event,
-    Job,
-    JobModule,
-    Module,
     NoteEvent,
-    Pipeline,
     PipelineEvent,
     Producer,
     Request,
@@ -38,20 +34,20 @@ from shaderstat.model import (
     RunEvent,
     Schema,
     Setup,
-    State,
     Target,
     TargetEvent,
 )
-from shaderstat.pipeline.spec import SYNTHESIS_VERSION
-from shaderstat.plan import USUAL, Outline, Plan, Planned
+from shaderstat.plan import Outline, Plan
 from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
+from shaderstat.pool.order import Reorder
 from shaderstat.targets.opening import Opened, Opening, target_id
 from shaderstat.variants import Variant
+from shaderstat.work import Work, describe
 
 if TYPE_CHECKING:  # read while children start
     from shaderstat.annotate import Annotator
-    from shaderstat.inputs import InputModule
+    from shaderstat.store import Store
 
 NOT_VALIDATED = Diagnostic(
     "warning",
@@ -61,8 +57,39 @@ NOT_VALIDATED = Diagnostic(
 )
 
 
-def run(request: Request) -> Iterator[Event]:
+class Watch:
+    """How far a run is, for whoever shows it; may be read from another thread.
+
+    Attributes:
+        total: results that there will be.
+        done, failed: those that are there, in whatever order they came, and the bad ones of them.
+    """
+
+    def __init__(self) -> None:
+        self.total = self.done = self.failed = 0
+        self._pool: Pool | None = None
+        self._name: Callable[[int], str] = str
+
+    def begin(self, total: int, pool: Pool, name: Callable[[int], str]) -> None:
+        """The run is about to compile."""
+        self.total, self._pool, self._name = total, pool, name
+
+    def count(self, status: str) -> None:
+        """One more result is there."""
+        self.done += 1
+        self.failed += status in BAD_STATUSES
+
+    def longest(self) -> tuple[str, float] | None:
+        """The pipeline that is being compiled for the longest time, and since how many seconds."""
+        oldest = min(self._pool.in_hand(), key=lambda one: one.since, default=None) if self._pool else None
+        return None if oldest is None else (self._name(oldest.task), time.monotonic() - oldest.since)
+
+
+def run(request: Request, watch: Watch | None = None) -> Iterator[Event]:
     """Answer a request.
+
+    Args:
+        watch: told how far the run is.
 
     Yields:
         A `RunEvent`; before the first result that needs them a `TargetEvent` and a `PipelineEvent`; results in input
@@ -70,17 +97,35 @@ def run(request: Request) -> Iterator[Event]:
 
     Raises:
         ShaderstatError: nothing can be answered: no such file, no such target, nothing that matches.
-        KeyboardInterrupt: after an `EndEvent` with ``complete`` false.
+        KeyboardInterrupt: after what is finished, and an `EndEvent` with ``complete`` false.
     """
     scenario = None
     if request.scenario is not None:
         from shaderstat.config.scenario import read_scenario
 
         scenario = read_scenario(request.scenario)
-    outline = Outline(request)
-    with Pool() as pool:
-        opening = Opening(pool, request, scenario, outline.setup)  # children start while the files are read
-        yield from _Run(request, _select(outline.plan(), request)).events(pool, opening, outline.setup)
+    with _remembering(request) as store:
+        outline = Outline(request, store)
+        with Pool(store.recall if store is not None else None) as pool:
+            opening = Opening(pool, request, scenario, outline.setup)  # children start while the files are read
+            plan = _select(outline.plan(), request)
+            yield from _Run(request, plan, pool, store, watch or Watch()).events(opening, outline.setup)
+
+
+@contextmanager
+def _remembering(request: Request) -> Iterator[Store | None]:
+    """The store; None where nothing is to be remembered."""
+    if not request.cache:
+        yield None
+        return
+    from shaderstat.store import Store, default_limit, folder
+
+    limit = default_limit()
+    if limit <= 0:
+        yield None
+        return
+    with Store(folder(), limit, refresh=request.refresh) as store:
+        yield store
 
 
 def nearest_manifest() -> str | None:
@@ -101,14 +146,20 @@ def _select(plan: Plan, request: Request) -> Plan:
     return replace(plan, items=tuple(chosen))
 
 
+class _Stop(Exception):
+    """Enough: the first failure is there, and no more was asked for."""
+
+
 class _Run:
     """One run's state: its targets, their annotators, what has been yielded."""
 
-    def __init__(self, request: Request, plan: Plan) -> None:
+    def __init__(self, request: Request, plan: Plan, pool: Pool, store: Store | None, watch: Watch) -> None:
         self.request = request
         self.plan = plan
-        # What is compiled: task number → pipeline and variant, in input order.
-        self.work = [(one, variant) for one in plan.items if one.candidate.verdict is None for variant in one.variants]
+        self.work = Work(request, plan, store)
+        self.pool = pool
+        self.store = store
+        self.watch = watch
         self.spec_found: set[tuple[str | None, str]] = set()
         self.counts: Counter[str] = Counter()
         self.notes: list[Diagnostic] = []
@@ -117,8 +168,11 @@ class _Run:
         # For each target: the lane of each setup, or why there is none.
         self.lanes: list[dict[Setup, int | NoTarget]] = []
         self.outcomes: Iterator[Outcome] = iter(())
+        self.waiting = Reorder()
+        self.told: int | None = None  # the last task whose pipeline was yielded
+        self.lost: set[int] = set()  # places of targets of which it was said that they are
 
-    def events(self, pool: Pool, opening: Opening, setup: Setup) -> Iterator[Event]:
+    def events(self, opening: Opening, setup: Setup) -> Iterator[Event]:
         """The run's events, in order.
 
         Args:
@@ -126,35 +180,42 @@ class _Run:
         """
         started = datetime.now(timezone.utc).isoformat(timespec="seconds")
         head = Run(started, self.request.arguments, complete=False)
-        opened, notes = opening.wait() if self.work else ([], [])
+        opened, notes = opening.wait() if len(self.work) else ([], [])
         if opened and self.request.validate and all(one.hello.validator is None for one in opened):
             notes.append(NOT_VALIDATED)
         if opened:
-            self.lanes = self._other_setups(pool, opening, opened, setup)
+            self.lanes = self._other_setups(opening, opened, setup)
+            self._look_up()
             # The children compile from here on; what is known of statistics is read meanwhile.
-            self.outcomes = pool.run(len(self.work), self._load, self._shares())
+            self.outcomes = self.pool.run(len(self.work), self.work.load, self._shares())
         for one in opened:
             self._enter(one)
         early = sum(one.candidate.verdict is not None for one in self.plan.items)
+        self.watch.begin(early + len(self.work) * len(opened), self.pool, lambda task: self.work.pipeline(task).id)
         yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.work) + early)
         for note in (*notes, *self.plan.notes):
             yield self._note(note)
         for target in self.targets:
             yield TargetEvent(target)
+        complete = True
         try:
             yield from self._results()
             for note in self._unmatched():
                 yield self._note(note)
+        except _Stop:
+            complete = False
+            yield from self._finished()
         except KeyboardInterrupt:
+            yield from self._finished()
             yield self._end(head, complete=False)
             raise
-        yield self._end(head, complete=True)
+        for note in self.store.notes if self.store is not None else ():
+            yield self._note(note)
+        yield self._end(head, complete=complete)
 
-    def _other_setups(
-        self, pool: Pool, opening: Opening, opened: list[Opened], first: Setup
-    ) -> list[dict[Setup, int | NoTarget]]:
+    def _other_setups(self, opening: Opening, opened: list[Opened], first: Setup) -> list[dict[Setup, int | NoTarget]]:
         """A device of its own for every setup that something is compiled with."""
-        others = [setup for setup in dict.fromkeys(one.setup for one, _ in self.work) if setup != first]
+        others = [setup for setup in dict.fromkeys(one.setup for one in self.work.items) if setup != first]
         lanes: list[dict[Setup, int | NoTarget]] = [
             {first: one.lane, **{setup: opening.start_again(one, setup) for setup in others}} for one in opened
         ]
@@ -163,20 +224,36 @@ class _Run:
                 lane = its[setup]
                 try:
                     assert isinstance(lane, int)
-                    pool.wait(lane)
+                    self.pool.wait(lane)
                 except NoTarget as error:
                     its[setup] = error
         return lanes
 
-    def _shares(self) -> dict[int, list[int]]:
+    def _shares(self) -> dict[int, Sequence[int]]:
         """The tasks of each lane: those whose pipelines want its setup."""
-        shares: dict[int, list[int]] = {}
-        for its in self.lanes:
-            for task, (one, _) in enumerate(self.work):
-                lane = its[one.setup]
-                if isinstance(lane, int):
-                    shares.setdefault(lane, []).append(task)
-        return shares
+        places: dict[Setup, list[int]] = {}
+        for place, one in enumerate(self.work.items):
+            places.setdefault(one.setup, []).append(place)
+        return {
+            lane: self.work.tasks(places.get(setup, ()))
+            for its in self.lanes
+            for setup, lane in its.items()
+            if isinstance(lane, int)
+        }
+
+    def _look_up(self) -> None:
+        """Find out what is remembered of each lane."""
+        for its in self.lanes if self.store is not None else ():
+            for number in its.values():
+                if self.store is None or not isinstance(number, int):
+                    continue
+                lane = self.pool.lanes[number]
+                assert lane.hello is not None
+                if not lane.recalled:
+                    self.store.learn(lane.launch, lane.hello)
+                key = self.store.target(lane.launch, lane.hello)
+                if key is not None:
+                    self.work.remembered[number] = key
 
     def _note(self, note: Diagnostic) -> NoteEvent:
         self.notes.append(note)
@@ -202,77 +279,77 @@ class _Run:
                 environment=recorded(child_environment(launch)) if launch.backend != "mock" else {},
             )
         )
-        self.annotators.append(Annotator(hello.driver, hello.device))
+        self.annotators.append(Annotator(hello.driver, hello.device, self.store))
 
     # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _results(self) -> Iterator[Event]:
         """Results in input order, whatever order they come in."""
-        waiting: dict[tuple[int, int], Outcome] = {}
-        tasks = iter(range(len(self.work)))
+        task = 0
         for planned in self.plan.items:
             candidate = planned.candidate
             if candidate.verdict is not None:
-                pipeline = _pipeline(planned, Variant())
+                pipeline = describe(planned, Variant())
+                self.watch.count(candidate.verdict)
                 yield PipelineEvent(pipeline)
                 yield self._result(Result(pipeline.id, None, candidate.verdict, diagnostics=candidate.diagnostics))
+                if self.request.fail_fast and candidate.verdict in BAD_STATUSES:
+                    raise _Stop
                 continue
-            for variant in planned.variants:
-                task = next(tasks)
-                pipeline = _pipeline(planned, variant)
+            for _ in range(len(planned.variants)):
                 for place, lanes in enumerate(self.lanes):
-                    outcome = self._outcome(task, lanes[planned.setup], waiting)
-                    if place == 0:
-                        yield PipelineEvent(replace(pipeline, workgroup=outcome.answer.workgroup))
-                    yield from self._annotated(planned, variant, pipeline, outcome, place)
+                    yield from self._annotated(self._outcome(task, lanes[planned.setup]), place)
+                task += 1
 
-    def _outcome(self, task: int, lane: int | NoTarget, waiting: dict[tuple[int, int], Outcome]) -> Outcome:
-        """What became of a task on a lane; what came before it goes into `waiting`."""
+    def _outcome(self, task: int, lane: int | NoTarget) -> Outcome:
+        """What became of a task on a lane, once it is there; what comes before it waits for its turn."""
         if isinstance(lane, NoTarget):  # the target is there, but not a device of this setup
             remark = Diagnostic("error", "target/setup", lane.message, lane.hint)
+            self.watch.count("unsupported")
             return Outcome(-1, task, Answer("unsupported", diagnostics=(remark,)), 1)
-        while (task, lane) not in waiting:
+        while (found := self.waiting.take(task, lane)) is None:
             outcome = next(self.outcomes)
-            waiting[outcome.task, outcome.lane] = outcome
-        return waiting.pop((task, lane))
+            self.work.keep(outcome)
+            self.watch.count(outcome.answer.status)
+            self.waiting.put(outcome)
+            if self.request.fail_fast and outcome.answer.status in BAD_STATUSES:
+                raise _Stop
+        return found
 
-    def _load(self, task: int) -> Job | Answer:
-        (planned, variant), request = self.work[task], self.request
-        candidate = planned.candidate
-        try:
-            modules = tuple(JobModule(one.path, one.read(), one.stage, one.entry_point) for one in candidate.modules)
-        except InvalidSpirv as error:
-            remark = Diagnostic("error", error.code, error.message, error.hint, error.path)
-            return Answer("invalid", diagnostics=(remark,))
-        return Job(
-            kind=candidate.kind or "",
-            modules=modules,
-            statistics=request.statistics,
-            representations=request.representations,
-            validate=request.validate,
-            timeout_s=request.timeout_s,
-            spec=variant.choices,
-            layers=planned.layers,
-        )
+    def _finished(self) -> Iterator[Event]:
+        """The run stops here: what is there already, in order."""
+        for outcome in self.pool.finished():
+            self.work.keep(outcome)
+            self.waiting.put(outcome)
+        places = {lane: place for place, its in enumerate(self.lanes) for lane in its.values()}
+        for outcome in self.waiting.rest():
+            yield from self._annotated(outcome, places[outcome.lane])
 
-    def _annotated(
-        self, planned: Planned, variant: Variant, pipeline: Pipeline, outcome: Outcome, place: int
-    ) -> Iterator[Event]:
-        """A result on the target at `place`, and before it the target anew if its list of statistics has grown."""
-        answer, annotator, target = outcome.answer, self.annotators[place], self.targets[place]
+    def _annotated(self, outcome: Outcome, place: int) -> Iterator[Event]:
+        """A result on the target at `place`; before it its pipeline, and the target anew if its list of statistics has
+        grown."""
+        task, answer, target = outcome.task, outcome.answer, self.targets[place]
+        planned, variant, annotator = self.work.planned(task), self.work.variant(task), self.annotators[place]
+        pipeline, failure = describe(planned, variant), answer.failure
+        if failure is not None and failure.code == "target/lost" and place not in self.lost:
+            self.lost.add(place)
+            yield self._note(Diagnostic("error", failure.code, failure.stderr_tail))
+        if self.told != task:
+            self.told = task
+            yield PipelineEvent(replace(pipeline, workgroup=answer.workgroup))
         self.spec_found.update(variant.choices[number][:2] for number in answer.spec_found)
         executables = annotator.executables(answer.executables)
         if annotator.grew:
             target = replace(target, statistics=annotator.statistics)
             self.targets[place] = target
             yield TargetEvent(target)
-        failure = answer.failure
         if failure is not None:
-            failure = replace(failure, reproduce=self._reproduce(planned, variant, target))
+            failure = replace(failure, reproduce=self.work.reproduce(task, target))
         result = Result(
             pipeline=pipeline.id,
             target=target.id,
             status=answer.status,
+            cached=answer.cached,
             attempts=outcome.attempts,
             durations_ns=answer.durations,
             executables=executables,
@@ -297,80 +374,3 @@ class _Run:
         self.counts[result.status] += 1
         self.counts["cached"] += result.cached
         return ResultEvent(result, data)
-
-    def _reproduce(self, planned: Planned, variant: Variant, target: Target) -> tuple[str, ...]:
-        """The command that shows just this pipeline on just this target."""
-        request, candidate = self.request, planned.candidate
-        command = ["shaderstat", "ir" if request.representations else "stats"]
-        if planned.entry is None:
-            command += dict.fromkeys(_argument(one) for one in candidate.modules)
-        if self.plan.config is not None:
-            command += ["--config", self.plan.config]
-        if planned.entry is not None:
-            command += ["--pipeline", escape(candidate.name)]
-        command += ["-t", target.id, *state_options(request)]
-        if request.driver_manifest is not None:
-            command += ["--driver", request.driver_manifest]
-        for name, value in request.environment.items():
-            command += ["--env", f"{name}={value}"]
-        if request.sandbox:
-            command.append("--sandbox")
-        for one in candidate.modules:
-            if not one.alone:
-                command += ["--entry", f"{one.stage}:{one.entry_point}"]
-        for name, value in variant.values.items():
-            command += ["--spec", f"{name}={value}"]
-        if request.scenario is not None:
-            command += ["--scenario", request.scenario]
-        if not request.validate:
-            command.append("--no-validate")
-        if request.timeout_s != Request(()).timeout_s:
-            command += ["--timeout", f"{request.timeout_s:g}"]
-        return tuple(command)
-
-
-def _argument(module: InputModule) -> str:
-    """A module's path as a command takes it."""
-    if module.source is not None and module.source.location == "-":
-        return "-"
-    return f"./{module.path}" if module.path.startswith("-") else module.path
-
-
-def state_options(request: Request) -> list[str]:
-    """The options of the command line that say state."""
-    named = ("subgroup_size", "samples", "color_format", "depth_format", "topology", "profile")
-    said = [(name, getattr(request, name)) for name in named]
-    words = [word for name, value in said if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]
-    return words if request.optimize else [*words, "--no-optimize"]
-
-
-def _pipeline(planned: Planned, variant: Variant) -> Pipeline:
-    """The report's view of a candidate."""
-    candidate = planned.candidate
-    modules = tuple(
-        Module(
-            path=one.path,
-            sha256=one.sha256,
-            stage=one.stage or None,
-            entry_point=one.entry_point if one.stage else None,
-            spirv_version=one.spirv_version,
-            generator=one.generator,
-        )
-        for one in candidate.modules
-    )
-    said = [planned.layers, astuple(planned.setup)] if planned.layers or planned.setup != USUAL else []
-    state = State(planned.source, _digest(["state", SYNTHESIS_VERSION, *said]), planned.given)
-    words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in candidate.modules]
-    return Pipeline(
-        id=candidate.name + variant.label,
-        name=candidate.name,
-        content=_digest([candidate.kind, words, variant.values, state.sha256]),
-        kind=candidate.kind,
-        variant=variant.values,
-        modules=modules,
-        state=state if candidate.kind is not None else None,
-    )
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()

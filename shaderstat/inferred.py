@@ -65,7 +65,7 @@ def infer(request: Request) -> States:
         shares: dict[int, list[int]] = {}
         for task, (one, _) in enumerate(work):
             shares.setdefault(lanes[one.setup], []).append(task)
-        outcomes = pool.run(len(work), lambda task: _job(request, *work[task]), shares)
+        outcomes = pool.run(len(work), lambda task, lane: _job(request, *work[task]), shares)
         answers = {outcome.task: outcome.answer for outcome in outcomes}
         found: list[Inferred] = []
         tasks = iter(range(len(work)))

@@ -23,6 +23,9 @@ Key = TypeVar("Key")
 # Statuses of a result, from best to worst. The order is that of the summary line.
 STATUSES = ("ok", "skipped", "invalid", "unsupported", "failed", "crashed", "timeout")
 
+# Those that leave a question without a trustworthy answer, whatever another target says.
+BAD_STATUSES = frozenset({"invalid", "failed", "crashed", "timeout"})
+
 # Phases of one request in a child, in order; a death or a time-out names the one it fell into.
 PHASES = ("start", "prepare", "validate", "compile", "query")
 
@@ -144,7 +147,10 @@ class Request:
         statistics, representations: what to ask the driver for.
         validate: run SPIRV-Tools' validator first.
         timeout_s: the limit for one pipeline, in seconds.
-        jobs: children per target.
+        jobs: children per target; 0 for as many as there are cores that this process may use.
+        cache: find answers that are remembered, and remember those that are not.
+        refresh: remember, but ask again all the same.
+        fail_fast: stop at the first result that is no answer.
         pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
         entries: entry points, ``[STAGE:]NAME`` or a glob; only those are compiled. Empty means all.
         spec: specialization; every combination of values is a variant.
@@ -169,7 +175,10 @@ class Request:
     representations: bool = False
     validate: bool = True
     timeout_s: float = 60.0
-    jobs: int = 1
+    jobs: int = 0
+    cache: bool = True
+    refresh: bool = False
+    fail_fast: bool = False
     pipelines: tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
     spec: tuple[SpecOption, ...] = ()
@@ -327,6 +336,7 @@ class Answer:
         state: what was compiled, also where the driver died of it (`Job.keep_state`), as
             `shaderstat.pipeline.spec.pack` has it.
         driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
+        cached: it was remembered: no driver was asked, and there are no durations.
     """
 
     status: str
@@ -339,6 +349,7 @@ class Answer:
     spec: Mapping[str, Any] | None = None
     state: Mapping[str, Any] | None = None
     driver_ns: int = 0
+    cached: bool = False
 
 
 # ── What a report holds ───────────────────────────────────────────────────────────────────────────────────────────

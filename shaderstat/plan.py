@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from shaderstat.config import wishes
 from shaderstat.config.said import Entry, Manifest, Said, find
 from shaderstat.errors import ShaderstatError
+from shaderstat.memory import Memory
 from shaderstat.model import Diagnostic, Request, Setup, SpecOption
 from shaderstat.variants import Variant, variants
 
@@ -47,7 +48,7 @@ class Planned:
     """
 
     candidate: Candidate
-    variants: tuple[Variant, ...] = (Variant(),)
+    variants: Sequence[Variant] = (Variant(),)
     layers: tuple[Plain, ...] = ()
     setup: Setup = USUAL
     source: str = "inferred"
@@ -89,8 +90,9 @@ class Outline:
         ShaderstatError: state that can't be, a manifest with a mistake in it, nothing to compile.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, memory: Memory | None = None) -> None:
         self._request = request
+        self._memory = memory
         self._options = wishes.options(request)
         self._profile = self._options.pop("profile", None)
         variants(request.spec)  # too many of them are told before anything is done
@@ -127,7 +129,11 @@ class Outline:
         found: list[Planned] = []
         if request.paths:
             candidates = inputs.find(
-                request.paths, stdin=request.stdin, entries=request.entries, suffixes=manifest.suffixes
+                request.paths,
+                stdin=request.stdin,
+                entries=request.entries,
+                suffixes=manifest.suffixes,
+                memory=self._memory,
             )
             found = [self._planned(one, None, Said()) for one in candidates]
         else:
@@ -149,7 +155,9 @@ class Outline:
                 candidate = compose(entry.name, wanted)
                 yield self._planned(candidate, entry.name, _with_stages(entry, candidate))
                 continue
-            candidates = inputs.find(entry.files, entries=self._request.entries, suffixes=manifest.suffixes)
+            candidates = inputs.find(
+                entry.files, entries=self._request.entries, suffixes=manifest.suffixes, memory=self._memory
+            )
             for candidate in candidates:
                 if not any(module.path in taken for module in candidate.modules):
                     yield self._planned(candidate, candidate.name, entry.said)
@@ -171,7 +179,7 @@ class Outline:
         said = bool(levels) or self._manifest_setup(own) != USUAL
         return Planned(
             candidate,
-            tuple(self._variants(own)),
+            self._variants(own),
             layers,
             setup,
             "manifest" if said else "inferred",
@@ -193,17 +201,15 @@ class Outline:
 
     # ── Specialization ────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _variants(self, own: Said) -> Iterator[Variant]:
+    def _variants(self, own: Said) -> Sequence[Variant]:
         """The manifest's sets, with the command line's options for all: of one constant these win."""
         typed = self._request.spec
         names = {(option.stage, option.constant) for option in typed}
-        seen: set[Variant] = set()
-        for options in own.spec or self._manifest.defaults.spec or ((),):
-            kept = [option for option in options if (option.stage, option.constant) not in names]
-            for variant in variants((*kept, *typed)):
-                if variant not in seen:
-                    seen.add(variant)
-                    yield variant
+        sets = [
+            variants((*(one for one in options if (one.stage, one.constant) not in names), *typed))
+            for options in own.spec or self._manifest.defaults.spec or ((),)
+        ]
+        return sets[0] if len(sets) == 1 else tuple(dict.fromkeys(one for each in sets for one in each))
 
     def _constants(self) -> dict[Constant, str]:
         places: list[tuple[Iterable[SpecOption], str]] = []

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from typing import overload
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import STAGE_WORDS, SpecOption
 
 # Options multiply; beyond this somebody has made a slip.
-MAX_VARIANTS = 1024
+MAX_VARIANTS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +50,43 @@ def parse(text: str) -> SpecOption:
     return SpecOption(stage, constant, values)
 
 
-def variants(options: Sequence[SpecOption]) -> list[Variant]:
-    """Every combination of the options' values, the last option's changing fastest.
+class Variants(Sequence[Variant]):
+    """Every combination of the options' different values, the last option's changing fastest. They are made when they
+    are asked for: there may be a hundred thousand of them."""
+
+    def __init__(self, options: Sequence[SpecOption]) -> None:
+        """Raises:
+        ShaderstatError: there are more than `MAX_VARIANTS`.
+        """
+        self._options = options
+        self._values = [tuple(dict.fromkeys(option.values)) for option in options]
+        self._count = math.prod(map(len, self._values))
+        if self._count > MAX_VARIANTS:
+            raise ShaderstatError(f"--spec makes {self._count} variants: at most {MAX_VARIANTS} are compiled")
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, place: int) -> Variant: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Variant]: ...
+    def __getitem__(self, place: int | slice) -> Variant | list[Variant]:
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(self._count))]
+        if not -self._count <= place < self._count:
+            raise IndexError(place)
+        rest, choices = place % self._count, []
+        for option, values in zip(reversed(self._options), reversed(self._values), strict=True):
+            rest, value = divmod(rest, len(values))
+            choices.append((option.stage, option.constant, values[value]))
+        return Variant(tuple(reversed(choices)))
+
+
+def variants(options: Sequence[SpecOption]) -> Variants:
+    """Every combination of the options' values.
 
     Raises:
         ShaderstatError: there are more than `MAX_VARIANTS`.
     """
-    count = 1
-    for option in options:
-        count *= len(option.values)
-    if count > MAX_VARIANTS:
-        raise ShaderstatError(f"--spec makes {count} variants: at most {MAX_VARIANTS} are compiled")
-    return [
-        Variant(tuple((option.stage, option.constant, value) for option, value in zip(options, values, strict=True)))
-        for values in product(*(option.values for option in options))
-    ]
+    return Variants(options)

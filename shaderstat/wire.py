@@ -16,8 +16,8 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from shaderstat.model import (
     PHASES,
@@ -51,6 +51,15 @@ class ProtocolError(Exception):
     """The other end wrote something that is not a frame."""
 
 
+class Library(NamedTuple):
+    """A file that a driver is made of; `build_id` in hexadecimal, empty where it has none."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    build_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Hello:
     """A child that has reached its device.
@@ -58,13 +67,18 @@ class Hello:
     Attributes:
         device_index: which physical device it took.
         validator: SPIRV-Tools' version, or None where nothing can be validated.
-        facts: further facts for the store's key, JSON-able.
+        libraries: what is mapped in the child, where that was asked for and can be told.
     """
 
     driver: Driver
     device: Device
     device_index: int
     validator: str | None
+    libraries: tuple[Library, ...] = ()
+
+    def same_compiler(self, other: Hello) -> bool:
+        """Whether both stand for one compiler: another child's answers may be set beside this one's."""
+        return replace(self, libraries=()) == replace(other, libraries=())
 
 
 def frame(kind: int, header: Mapping[str, Any], blob: bytes = b"") -> bytes:
@@ -145,8 +159,8 @@ def launch_from_plain(plain: Mapping[str, Any]) -> Launch:
     return Launch(**{**plain, "setup": setup})
 
 
-def job_frame(job: Job) -> bytes:
-    """A job with its modules' bytes."""
+def job_to_plain(job: Job) -> tuple[dict[str, Any], list[bytes]]:
+    """All of a job, and the bytes in it: its modules', then those of its state."""
     header = {
         "kind": job.kind,
         "modules": [[module.path, len(module.data), module.stage, module.entry_point] for module in job.modules],
@@ -162,6 +176,12 @@ def job_frame(job: Job) -> bytes:
     blobs = [module.data for module in job.modules]
     if job.state is not None:
         header["state"] = _without_bytes(job.state, blobs, sum(map(len, blobs)))
+    return header, blobs
+
+
+def job_frame(job: Job) -> bytes:
+    """`job_to_plain` as a frame."""
+    header, blobs = job_to_plain(job)
     return frame(JOB, header, b"".join(blobs))
 
 
@@ -237,34 +257,43 @@ def _with_bytes(value: Any, blob: bytes) -> Any:
 # ── Coming out ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def hello_frame(hello: Hello) -> bytes:
+def hello_to_plain(hello: Hello) -> dict[str, Any]:
     """A child's first word."""
     driver, device = hello.driver, hello.device
-    return frame(
-        HELLO,
-        {
-            "driver": [driver.id, driver.name, driver.version, driver.info],
-            "device": [
-                device.name,
-                device.vendor_id,
-                device.device_id,
-                device.type,
-                device.api_version,
-                device.pipeline_cache_uuid,
-            ],
-            "device_index": hello.device_index,
-            "validator": hello.validator,
-        },
-    )
+    return {
+        "driver": [driver.id, driver.name, driver.version, driver.info],
+        "device": [
+            device.name,
+            device.vendor_id,
+            device.device_id,
+            device.type,
+            device.api_version,
+            device.pipeline_cache_uuid,
+        ],
+        "device_index": hello.device_index,
+        "validator": hello.validator,
+        "libraries": hello.libraries,
+    }
 
 
 def hello_from_plain(plain: Mapping[str, Any]) -> Hello:
-    """The inverse of `hello_frame`."""
-    return Hello(Driver(*plain["driver"]), Device(*plain["device"]), plain["device_index"], plain["validator"])
+    """The inverse of `hello_to_plain`."""
+    return Hello(
+        Driver(*plain["driver"]),
+        Device(*plain["device"]),
+        plain["device_index"],
+        plain["validator"],
+        tuple(Library(*one) for one in plain["libraries"]),
+    )
 
 
-def answer_frame(answer: Answer) -> bytes:
-    """An answer; representations' bytes go into the blob, in order."""
+def hello_frame(hello: Hello) -> bytes:
+    """`hello_to_plain` as a frame."""
+    return frame(HELLO, hello_to_plain(hello))
+
+
+def answer_to_plain(answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
+    """An answer, and its representations' bytes in order."""
     blobs: list[bytes] = []
     executables = []
     for executable in answer.executables:
@@ -285,7 +314,7 @@ def answer_frame(answer: Answer) -> bytes:
             ]
         )
     durations, failure = answer.durations, answer.failure
-    header = {
+    return {
         "status": answer.status,
         "executables": executables,
         "workgroup": answer.workgroup,
@@ -297,7 +326,12 @@ def answer_frame(answer: Answer) -> bytes:
         "spec_found": answer.spec_found,
         "spec": answer.spec,
         "driver_ns": answer.driver_ns,
-    }
+    }, blobs
+
+
+def answer_frame(answer: Answer) -> bytes:
+    """An answer; representations' bytes go into the blob, in order."""
+    header, blobs = answer_to_plain(answer)
     return frame(ANSWER, header, b"".join(blobs))
 
 
@@ -335,4 +369,5 @@ def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
         spec_found=tuple(header["spec_found"]),
         spec=header["spec"],
         driver_ns=header["driver_ns"],
+        cached=header.get("cached", False),
     )

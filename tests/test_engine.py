@@ -23,7 +23,7 @@ from shaderstat.model import (
 from shaderstat.variants import parse
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_spirv"
-MOCK = Request((str(SAMPLES),), targets=("mock",))
+MOCK = Request((str(SAMPLES),), targets=("mock",), cache=False)
 
 
 def scenario(folder: Path, text: str) -> str:

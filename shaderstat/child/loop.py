@@ -13,6 +13,7 @@ from typing import Any
 from shaderstat import wire
 from shaderstat.backends.base import Backend, DriverError, open_backend
 from shaderstat.child.captured import check_state, prepare_state
+from shaderstat.child.libraries import mapped
 from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
@@ -54,6 +55,7 @@ class Child:
             raise wire.ProtocolError(f"expected a launch, got frame {kind}")
         watchdog.arm(header.pop("timeout_s"))
         tools = SpirvTools.find(header.pop("spirv_tools", None))
+        tells_libraries = header.pop("libraries", False)
         launch = wire.launch_from_plain(header)
         try:
             if launch.device < 0:
@@ -64,7 +66,8 @@ class Child:
             return
         watchdog.disarm()
         facts = backend.facts
-        self._send(wire.hello_frame(wire.Hello(facts.driver, facts.device, launch.device, tools.version)))
+        libraries = mapped() if tells_libraries else ()
+        self._send(wire.hello_frame(wire.Hello(facts.driver, facts.device, launch.device, tools.version, libraries)))
         validator = Validator(tools, facts)
         self._setup = launch.setup
         while (message := self._receive()) is not None:

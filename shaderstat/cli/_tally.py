@@ -170,7 +170,7 @@ class Tally:
 
     def _what_next(self) -> str:
         """What a newcomer may want to see after the first table."""
-        from shaderstat.engine import state_options
+        from shaderstat.work import state_options
 
         given, request = self._given, self._given.request
         if given.command != "stats" or given.format != "table":

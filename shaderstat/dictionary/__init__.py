@@ -8,13 +8,14 @@ unknown, and is shown all the same.
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
+from shaderstat.memory import Memory
 from shaderstat.model import Device, Driver
 
 # VkDriverId (vk.xml) to the file's stem. The mock has no VkDriverId and is known by its name.
@@ -71,22 +72,23 @@ class Dictionary:
         return self.entries.get(folded) or (UNKNOWN_HASH if folded.endswith("hash") else UNKNOWN)
 
 
-def load(driver: Driver, device: Device | None = None) -> Dictionary:
+def load(driver: Driver, device: Device | None = None, memory: Memory | None = None) -> Dictionary:
     """The dictionary of a driver. Without a file for it, an empty one.
 
-    `device` settles what differs between a driver's GPUs; without it they are taken to be of the newest kind.
+    Args:
+        device: settles what differs between a driver's GPUs; without it they are taken to be of the newest kind.
+        memory: where what a file says is kept, since reading YAML takes longer than all lookups of a run.
     """
     stem = FILES.get(driver.id, "")
     if not driver.id and "mock" in driver.name.casefold():
         stem = "mock"
-    return _load(stem, device.name if device else "") if stem else Dictionary({})
+    return _load(stem, device.name if device else "", memory) if stem else Dictionary({})
 
 
-@lru_cache(maxsize=64)
-def _load(stem: str, device: str) -> Dictionary:
+def _load(stem: str, device: str, memory: Memory | None = None) -> Dictionary:
     words = set(re.findall(r"\w+", device.casefold()))
     entries: dict[str, Entry] = {}
-    for name, stored in read(stem).items():
+    for name, stored in read(stem, memory).items():
         given = dict(stored)
         aliases = given.pop("aliases", ())
         for case in given.pop("devices", ()):
@@ -98,12 +100,17 @@ def _load(stem: str, device: str) -> Dictionary:
     return Dictionary(entries)
 
 
-def read(stem: str) -> Mapping[str, Mapping[str, Any]]:
+def read(stem: str, memory: Memory | None = None) -> Mapping[str, Mapping[str, Any]]:
     """The statistics of one file as written: name → members of `Entry`, ``aliases`` (further names) and ``devices``
     (``chips``, words of a device's name in lower case, and the members that differ there)."""
-    import yaml  # 20 ms, the C loader; the pure one takes seven times as long for a file
+    data = (Path(__file__).parent / f"{stem}.yaml").read_bytes()
+    question = "dictionary", hashlib.sha256(data).hexdigest()
+    statistics: Mapping[str, Mapping[str, Any]] | None = memory.fact(*question) if memory is not None else None
+    if statistics is None:
+        import yaml  # 20 ms, the C loader; the pure one takes seven times as long for a file
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    text = (resources.files(__name__) / f"{stem}.yaml").read_text("utf-8")
-    statistics: Mapping[str, Mapping[str, Any]] = yaml.load(text, loader)["statistics"]
+        statistics = yaml.load(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader))["statistics"]
+        assert statistics is not None
+        if memory is not None:
+            memory.note_fact(statistics, *question)
     return statistics

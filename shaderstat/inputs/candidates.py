@@ -17,6 +17,7 @@ from shaderstat.inputs.entry_points import EntryChoice
 from shaderstat.inputs.files import File
 from shaderstat.inputs.fitting import why_apart
 from shaderstat.inputs.modules import InputModule, Leftover, Unit, read_units
+from shaderstat.memory import Memory
 from shaderstat.model import STAGE_BITS, Diagnostic
 
 # glslang's stage suffixes, which shaderc, the Vulkan samples and everybody after them use.
@@ -54,13 +55,17 @@ class Candidate:
 
 
 def make_candidates(
-    files: Sequence[File], entries: Sequence[str] = (), suffixes: Sequence[str] = ()
+    files: Sequence[File],
+    entries: Sequence[str] = (),
+    suffixes: Sequence[str] = (),
+    memory: Memory | None = None,
 ) -> list[Candidate]:
     """Scan `files` and group them; a group stands where its first file stood.
 
     Args:
         entries: the entry points that are wanted, as `EntryChoice` takes them.
         suffixes: further endings that name a stage, of files and of the entry points of one module: ``_vs``, ``.ps``.
+        memory: knows of stages whether they fit together.
 
     Raises:
         ShaderstatError: one of `entries` matches nothing.
@@ -69,7 +74,7 @@ def make_candidates(
     groups: dict[tuple[str, str], list[File]] = {}
     for file in files:
         groups.setdefault((file.folder, stem(os.path.basename(file.name), suffixes)), []).append(file)
-    named = [named for group in groups.values() for named in _group(group, chosen, suffixes)]
+    named = [named for group in groups.values() for named in _group(group, chosen, suffixes, memory)]
     chosen.close()
     return _unique(named)
 
@@ -104,7 +109,7 @@ def _without_spv(name: str) -> str:
 _Named = tuple[Candidate, tuple[str, ...]]
 
 
-def _group(files: list[File], chosen: EntryChoice, suffixes: Sequence[str]) -> list[_Named]:
+def _group(files: list[File], chosen: EntryChoice, suffixes: Sequence[str], memory: Memory | None) -> list[_Named]:
     units: list[Unit] = []
     left: list[Leftover] = []
     given = {os.path.abspath(file.location) for file in files}
@@ -115,7 +120,7 @@ def _group(files: list[File], chosen: EntryChoice, suffixes: Sequence[str]) -> l
     made = [([unit], _candidate([unit])) for unit in units if KINDS[unit.entry.stage] == "compute"]
     for kind in ("graphics", "ray_tracing"):
         for alike in _by_entry([unit for unit in units if KINDS[unit.entry.stage] == kind], suffixes):
-            made += _assemble(alike)
+            made += _assemble(alike, memory)
     broken = next((each.module.path for each in left if each.verdict == "invalid"), None)
     if broken is not None and len(made) == 1 and made[0][1].kind == "graphics":
         # The other half of the pair is most likely the broken file: say so, since the numbers would differ.
@@ -138,14 +143,14 @@ def _by_entry(units: list[Unit], suffixes: Sequence[str]) -> list[list[Unit]]:
     return list(groups.values())
 
 
-def _assemble(units: list[Unit]) -> list[tuple[list[Unit], Candidate]]:
+def _assemble(units: list[Unit], memory: Memory | None) -> list[tuple[list[Unit], Candidate]]:
     """One candidate of all units where they fit together, else one of each with the reason."""
     if not units:
         return []
     units = sorted(units, key=lambda unit: ORDER[unit.entry.stage])
     if len(units) > 1 and len({unit.entry.stage for unit in units}) == 1 and KINDS[units[0].entry.stage] == "graphics":
         return [([unit], _candidate([unit])) for unit in units]  # nobody would take them for a pair
-    reason = why_apart(units) if len(units) > 1 else None
+    reason = why_apart(units, memory) if len(units) > 1 else None
     if reason is None:
         return [(units, _candidate(units))]
     return [([unit], _candidate([unit], (reason,))) for unit in units]

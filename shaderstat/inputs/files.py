@@ -289,13 +289,21 @@ def _read(location: str) -> bytes:
     """Read a regular file, no more than `MAX_BYTES`. Opened without waiting, so that a FIFO put in its place since
     can't hang the run."""
     try:
-        with open(location, "rb", opener=lambda path, flags: os.open(path, flags | getattr(os, "O_NONBLOCK", 0))) as f:
-            status = os.fstat(f.fileno())
+        descriptor = os.open(location, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        try:
+            status = os.fstat(descriptor)
             if not stat.S_ISREG(status.st_mode):
                 raise _raised(_not_a_file(status.st_mode))
             if status.st_size > MAX_BYTES:
                 raise _too_large(str(status.st_size))
-            return f.read(MAX_BYTES + 1)
+            # All of most files in one call; a file that grows meanwhile, or has no size (in /proc), in more.
+            data = os.read(descriptor, status.st_size + 1)
+            if len(data) != status.st_size or not data:
+                while len(data) <= MAX_BYTES and (more := os.read(descriptor, 1 << 20)):
+                    data += more
+            return data
+        finally:
+            os.close(descriptor)
     except OSError as error:
         raise _raised(_unreadable(error)) from None
 

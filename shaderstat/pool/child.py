@@ -49,7 +49,9 @@ class ChildProcess:
         limit_s: the time limit of what it does now.
     """
 
-    def __init__(self, launch: Launch, timeout_s: float, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, launch: Launch, timeout_s: float, environment: Mapping[str, str], *, libraries: bool = False
+    ) -> None:
         self.launch = launch
         self.jobs: deque[tuple[Any, Job]] = deque()
         self.hello: wire.Hello | None = None
@@ -77,7 +79,7 @@ class ChildProcess:
         self.stdin, self.stdout, self.stderr = self._process.stdin, self._process.stdout, self._process.stderr
         for pipe in (self.stdin, self.stdout, self.stderr):
             os.set_blocking(pipe.fileno(), False)
-        settings = {"timeout_s": timeout_s, "spirv_tools": launch.spirv_tools}
+        settings = {"timeout_s": timeout_s, "spirv_tools": launch.spirv_tools, "libraries": libraries}
         self._queue(opening + wire.frame(wire.LAUNCH, {**wire.launch_to_plain(launch), **settings}))
 
     # ── Sending ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -150,10 +152,14 @@ class ChildProcess:
                     self.phase = "prepare"  # the next job's, whose further phases may lie in this very read
                     frames.append(frame)
         except wire.ProtocolError as error:
-            self.garbage = str(error)
-            self.kill()
+            self.reject(str(error))
             return False, frames
         return data != b"", frames
+
+    def reject(self, reason: str) -> None:
+        """It has written what no child of ours writes: something else has got hold of its output."""
+        self.garbage = reason
+        self.kill()
 
     def finish(self) -> Any:
         """The job in hand is answered: its key. The next one's clock starts."""

@@ -46,6 +46,16 @@ RECORDED = (
 )
 
 
+# What says to the Vulkan loader that layers shall take part. A layer may look at any variable.
+_LAYERS = ("VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE", "ENABLE_VULKAN_LAYERS")
+
+# Of what doesn't name its owner: which libraries and devices there are for a driver.
+_SHAPING = frozenset(
+    "LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT GLIBC_TUNABLES DRI_PRIME DRIRC_CONFIGDIR XDG_CONFIG_DIRS XDG_DATA_DIRS"
+    " CUDA_VISIBLE_DEVICES NVIDIA_VISIBLE_DEVICES".split()
+)
+
+
 def child_environment(launch: Launch) -> dict[str, str]:
     """The whole environment of a child: the user's, our defaults where the user says nothing, the launch's own."""
     return {**DEFAULTS, **os.environ, **launch.environment}
@@ -60,3 +70,15 @@ def recorded(environment: Mapping[str, str]) -> dict[str, str]:
     if preload := environment.get("LD_PRELOAD"):
         kept["LD_PRELOAD"] = ":".join(os.path.basename(one) for one in preload.replace(" ", ":").split(":") if one)
     return dict(sorted(kept.items()))
+
+
+def shaping(environment: Mapping[str, str]) -> dict[str, str]:
+    """What of `environment` two runs must share so that one's answers may stand for the other's: more than is recorded,
+    and with full paths. Every lower-case variable counts, since drirc options have names of many kinds."""
+    if any(environment.get(name) for name in _LAYERS):
+        return dict(sorted(environment.items()))
+    return {
+        name: value
+        for name, value in sorted(environment.items())
+        if name in _SHAPING or name.startswith(RECORDED) or (name.islower() and not name.endswith("_proxy"))
+    }

@@ -13,22 +13,31 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import TracebackType
+from typing import Any
 
 from shaderstat import wire
 from shaderstat.errors import NoTarget
 from shaderstat.model import Answer, Failure, Job, Launch
 from shaderstat.pool.child import ChildProcess
+from shaderstat.pool.cores import cores
 from shaderstat.pool.environment import child_environment
 
 # Jobs in a child's hands: one being compiled, one waiting in the pipe, so that no child idles.
 DEPTH = 2
-# A child killed from outside (an out-of-memory killer, an impatient person) says nothing about its job: try again.
+# A child killed from outside (an out-of-memory killer, an impatient person) says nothing about its job: try again, and
+# give up only where nothing else gets done meanwhile.
 OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
-MAX_ATTEMPTS = 5
-# A driver that dies so often while it opens its device, with no answer in between, is given up.
+KILLS_IN_VAIN = 5
+# A driver that dies so often without a job in hand, with no result in between, is given up; where it is killed, more.
 STARTS_IN_VAIN = 3
+STARTS_KILLED = 10
 # No selector takes a wait of a thousand years; waking up once a day for it costs nothing.
 LONGEST_WAIT_S = 86_400.0
+# Outcomes that wait for the caller; children are looked after in between.
+READY = 16
+
+Load = Callable[[int, int], Job | Answer]
+Recall = Callable[[Launch], wire.Hello | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +50,62 @@ class Outcome:
     attempts: int
 
 
+@dataclass(frozen=True, slots=True)
+class InHand:
+    """What a child is doing now, and since when, by `time.monotonic`."""
+
+    lane: int
+    task: int
+    since: float
+
+
 @dataclass
 class Lane:
-    """One target's children and what is left for them to do: `tasks` from place `next` on, and those in `again`."""
+    """One target's children and what is left for them to do.
+
+    Attributes:
+        hello: what its first child said, or what is known of old.
+        recalled: whether `hello` is known of old: then no child is started before there is work.
+        lost: why the target can't be had.
+        is_dropped: it takes no part in the work.
+        tasks: what it is to do; those from place `next` on were not loaded yet.
+        loaded: jobs that no child had room for.
+        again: tasks whose child died for a reason that isn't theirs.
+        attempts: children that a task has cost so far.
+        done: answers of children.
+        kills: of a task whose child was killed from outside, `done` at that time, and how often since.
+    """
 
     launch: Launch
     width: int
     timeout_s: float
     hello: wire.Hello | None = None
+    recalled: bool = False
     lost: NoTarget | None = None
+    is_dropped: bool = False
     children: list[ChildProcess] = field(default_factory=list)
     tasks: Sequence[int] = ()
     next: int = 0
+    loaded: deque[tuple[int, Job]] = field(default_factory=deque)
     again: list[int] = field(default_factory=list)
     attempts: dict[int, int] = field(default_factory=dict)
-    vain_starts: int = 0
+    done: int = 0
+    kills: dict[int, tuple[int, int]] = field(default_factory=dict)
+    starts_in_vain: int = 0
 
 
 class Pool:
     """All children of a run. Use as a context manager: leaving it ends them, whatever happened."""
 
-    def __init__(self) -> None:
+    def __init__(self, recall: Recall | None = None) -> None:
+        """Args:
+        recall: what a launch's child would say, where that is known of old. Children that are started all the same
+            tell the files that their driver is made of.
+        """
         self.lanes: list[Lane] = []
+        self._recall = recall
         self._selector = selectors.DefaultSelector()
-        self._load: Callable[[int], Job | Answer] = lambda task: Answer("skipped")
+        self._load: Load = lambda task, lane: Answer("skipped")
         self._ready: deque[Outcome] = deque()
 
     def __enter__(self) -> Pool:
@@ -75,7 +116,7 @@ class Pool:
     ) -> None:
         children = [child for lane in self.lanes for child in lane.children]
         for child in children:
-            if kind is not None or child.jobs:
+            if kind is not None or child.busy:
                 child.kill()
             child.stdin.close()
         for child in children:
@@ -85,18 +126,21 @@ class Pool:
     # ── Targets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, launch: Launch, *, width: int = 1, timeout_s: float = 60.0) -> int:
-        """Start the first child of a target, without waiting for it.
+        """Start the first child of a target, without waiting for it; or none where its word is known of old.
 
         Args:
-            width: how many children it may have.
+            width: how many children it may have; 0 for as many as there are cores.
             timeout_s: the limit for opening the device.
 
         Returns:
             The lane's number.
         """
-        self.lanes.append(Lane(launch, width, timeout_s))
-        self._start(len(self.lanes) - 1)
-        return len(self.lanes) - 1
+        number = len(self.lanes)
+        hello = self._recall(launch) if self._recall else None
+        self.lanes.append(Lane(launch, width or cores(), timeout_s, hello, recalled=hello is not None))
+        if hello is None:
+            self._start(number)
+        return number
 
     def wait(self, lane: int) -> wire.Hello:
         """Wait until the lane's first child has its device.
@@ -115,74 +159,99 @@ class Pool:
     def drop(self, lane: int) -> None:
         """Give a lane up: it takes no part in `run`."""
         this = self.lanes[lane]
-        this.lost = this.lost or NoTarget(f"{this.launch.id} was not chosen")
-        for child in list(this.children):
-            self._forget(this, child)
-            child.kill()
-            child.close()
+        this.is_dropped = True
+        self._end_children(this)
 
     # ── Work ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def run(
-        self, tasks: int, load: Callable[[int], Job | Answer], shares: Mapping[int, Sequence[int]] | None = None
-    ) -> Iterator[Outcome]:
+    def run(self, tasks: int, load: Load, shares: Mapping[int, Sequence[int]] | None = None) -> Iterator[Outcome]:
         """Do tasks 0 to ``tasks - 1`` on every lane that is not dropped; outcomes come in any order.
 
         Args:
-            load: gives a task's job when its turn has come, or its answer where nothing is to be compiled.
+            load: gives a task's job for a lane when its turn has come, or its answer where nothing is to be compiled.
             shares: the tasks of each lane where it isn't all of them; a lane that is missing has none.
         """
         self._load = load
         for number, lane in enumerate(self.lanes):
-            if lane.lost is None:
+            if not lane.is_dropped:
                 lane.tasks = range(tasks) if shares is None else shares.get(number, ())
         self._fill()  # now, not when the first outcome is asked for: the caller may have other things to do
         return self._outcomes(sum(len(lane.tasks) for lane in self.lanes))
 
+    def in_hand(self) -> list[InHand]:
+        """What children are compiling at this moment; may be called from another thread."""
+        return [
+            InHand(number, jobs[0][0], child.started)
+            for number, lane in enumerate(self.lanes)
+            for child in list(lane.children)
+            if (jobs := list(child.jobs))
+        ]
+
+    def finished(self) -> list[Outcome]:
+        """Outcomes that are there and were not handed over, for a caller that stops before the end."""
+        outcomes, self._ready = [*self._ready], deque()
+        return outcomes
+
     def _outcomes(self, left: int) -> Iterator[Outcome]:
         while left:
+            self._fill()
             if not self._ready:
                 self._pump()
-                self._fill()
+                continue
             while self._ready:
                 left -= 1
                 yield self._ready.popleft()
+            self._pump(block=False)
 
     def _fill(self) -> None:
-        """Hand tasks to children that have room."""
+        """Hand jobs to children that have room, and start children while there is work for them."""
         for number, lane in enumerate(self.lanes):
-            if lane.lost is not None:
+            if lane.is_dropped:
                 continue
-            for child in lane.children:
-                while child.hello is not None and len(child.jobs) < DEPTH and self._more(lane):
-                    self._hand(number, lane, child)
-            waiting = len(lane.again) + len(lane.tasks) - lane.next
-            starting = sum(child.hello is None for child in lane.children)
-            while len(lane.children) < lane.width and starting < waiting:
+            # Towards the end no job waits behind another while some other child has nothing to do.
+            most = DEPTH if len(lane.loaded) + len(lane.again) + len(lane.tasks) - lane.next > len(lane.children) else 1
+            for depth in range(most):
+                for child in lane.children:
+                    if child.hello is not None and len(child.jobs) == depth and self._load_more(number, lane, 1):
+                        task, job = lane.loaded.popleft()
+                        child.hand(task, job)
+                        self._watch(child, number)
+            self._load_more(number, lane, lane.width - len(lane.children))
+            # No more at once than there are already: a short run isn't worth a start on every core.
+            at_work = sum(child.hello is not None for child in lane.children)
+            starting = len(lane.children) - at_work
+            while len(lane.children) < lane.width and starting < min(len(lane.loaded), max(at_work, 1)):
                 self._start(number)
                 starting += 1
 
-    def _more(self, lane: Lane) -> bool:
-        return bool(lane.again) or lane.next < len(lane.tasks)
-
-    def _hand(self, number: int, lane: Lane, child: ChildProcess) -> None:
-        if lane.again:
-            task = heapq.heappop(lane.again)
-        else:
-            task = lane.tasks[lane.next]
-            lane.next += 1
-        job = self._load(task)
-        if isinstance(job, Answer):
-            self._ready.append(Outcome(number, task, job, lane.attempts.pop(task, 0) + 1))
-            return
-        child.hand(task, job)
-        self._watch(child, number)
+    def _load_more(self, number: int, lane: Lane, count: int) -> bool:
+        """Load tasks until so many jobs wait for a child, or no outcome more should. Returns whether any job waits."""
+        while len(lane.loaded) < count and len(self._ready) < READY:
+            if lane.again:
+                task = heapq.heappop(lane.again)
+            elif lane.next < len(lane.tasks):
+                task = lane.tasks[lane.next]
+                lane.next += 1
+            else:
+                break
+            job = self._load(task, number) if lane.lost is None else _lost(lane.lost)
+            if isinstance(job, Answer):
+                self._ready.append(Outcome(number, task, job, lane.attempts.pop(task, 0) + 1))
+            else:
+                lane.loaded.append((task, job))
+        return bool(lane.loaded)
 
     # ── Children ──────────────────────────────────────────────────────────────────────────────────────────────────
 
     def _start(self, number: int) -> None:
         lane = self.lanes[number]
-        child = ChildProcess(lane.launch, lane.timeout_s, child_environment(lane.launch))
+        try:
+            child = ChildProcess(
+                lane.launch, lane.timeout_s, child_environment(lane.launch), libraries=self._recall is not None
+            )
+        except OSError as error:  # no such program as the launch's first word, or no more processes for this user
+            self._lose(lane, NoTarget(f"{lane.launch.id}: can't be started: {error}"))
+            return
         lane.children.append(child)
         self._selector.register(child.stdout, selectors.EVENT_READ, (number, child, "stdout"))
         self._selector.register(child.stderr, selectors.EVENT_READ, (number, child, "stderr"))
@@ -202,11 +271,18 @@ class Pool:
             if not pipe.closed and pipe in self._selector.get_map():
                 self._selector.unregister(pipe)
 
-    def _pump(self) -> None:
+    def _end_children(self, lane: Lane) -> None:
+        for child in list(lane.children):
+            self._forget(lane, child)
+            child.kill()
+            child.close()
+
+    def _pump(self, *, block: bool = True) -> None:
         """Wait for something to happen, and see to it."""
         children = [child for lane in self.lanes for child in lane.children]
-        nearest = min((child.deadline() for child in children), default=float("inf"))
+        nearest = min((child.deadline() for child in children), default=float("inf")) if block else 0.0
         wait = None if nearest == float("inf") else min(max(0.0, nearest - time.monotonic()), LONGEST_WAIT_S)
+        heard = set()
         # Answers before standard error: an answer's arrival clears the tail, and must not clear the next job's words.
         for key, _ in sorted(self._selector.select(wait), key=lambda event: event[0].data[2] == "stderr"):
             number, child, what = key.data
@@ -219,72 +295,101 @@ class Pool:
                 if not child.read_stderr():
                     self._selector.unregister(child.stderr)
             else:
+                heard.add(child)
                 self._listen(number, child)
         now = time.monotonic()
         for child in children:
-            if now >= child.deadline():
+            # An answer may lie in the pipe if it was this process that had no time.
+            if now >= child.deadline() and child not in heard:
                 child.overrun()
 
     def _listen(self, number: int, child: ChildProcess) -> None:
         lane = self.lanes[number]
         alive, frames = child.read()
         for kind, header, blob in frames:
-            if kind == wire.HELLO:
-                child.hello = wire.hello_from_plain(header)
-                lane.hello = lane.hello or child.hello
-                lane.vain_starts = 0
-            elif kind == wire.REFUSED:
-                self._lose(number, NoTarget(header["message"], hint=header["hint"]))
-                return
-            elif kind == wire.STATE:
-                child.state = wire.state_from_frame(header, blob)
-            elif kind == wire.ANSWER and child.jobs:
-                answer = replace(wire.answer_from_frame(header, blob), state=child.state)
-                task = child.finish()
-                self._ready.append(Outcome(number, task, answer, lane.attempts.pop(task, 0) + 1))
+            try:
+                self._take(number, child, kind, header, blob)
+            except (KeyError, TypeError, ValueError, IndexError) as error:
+                child.reject(f"a frame of kind {kind} that can't be read: {error!r}")
+                alive = False
+            if child not in lane.children:
+                return  # the lane was lost
+            if child.garbage is not None:
+                break
         if not alive:
             self._bury(number, child)
+
+    def _take(self, number: int, child: ChildProcess, kind: int, header: dict[str, Any], blob: bytes) -> None:
+        """One frame of a child."""
+        lane = self.lanes[number]
+        if kind == wire.ANSWER and child.jobs:
+            answer = replace(wire.answer_from_frame(header, blob), state=child.state)
+            task = child.finish()
+            lane.done += 1
+            lane.starts_in_vain = 0
+            lane.kills.pop(task, None)
+            self._ready.append(Outcome(number, task, answer, lane.attempts.pop(task, 0) + 1))
+        elif kind == wire.STATE and child.jobs:
+            child.state = wire.state_from_frame(header, blob)
+        elif kind == wire.HELLO and child.hello is None:
+            child.hello = wire.hello_from_plain(header)
+            if lane.hello is None:
+                lane.hello = child.hello
+            elif not lane.hello.same_compiler(child.hello):
+                self._lose(
+                    lane, NoTarget(f"{lane.launch.id}: another driver or device answers now", hint="run it again")
+                )
+        elif kind == wire.REFUSED and child.hello is None:
+            self._lose(lane, NoTarget(header["message"], hint=header["hint"]))
+        else:
+            raise ValueError("not its turn")
 
     def _bury(self, number: int, child: ChildProcess) -> None:
         """A child has died: its job in hand has a result or another try, the job behind it goes back."""
         lane = self.lanes[number]
         self._forget(lane, child)
         status, failure = child.post_mortem()
-        if child.hello is None:
-            lane.vain_starts += 1
-            if lane.hello is None or lane.vain_starts >= STARTS_IN_VAIN:
-                self._lose(number, _died_while_opening(lane.launch, failure))
-            return
         if not child.jobs:
+            lane.starts_in_vain += 1
+            killed = failure.signal in OUTSIDE
+            first = lane.hello is None and not killed
+            if first or lane.starts_in_vain >= (STARTS_KILLED if killed else STARTS_IN_VAIN):
+                self._lose(lane, _died_idle(lane.launch, failure))
+            elif lane.hello is None and not lane.children:
+                self._start(number)
             return
         (task, _), *behind = child.jobs
         for waiting, _ in behind:
             heapq.heappush(lane.again, waiting)
         attempts = lane.attempts.get(task, 0) + 1
-        if failure.signal in OUTSIDE and attempts < MAX_ATTEMPTS:
-            lane.attempts[task] = attempts
-            heapq.heappush(lane.again, task)
-            return
+        if failure.signal in OUTSIDE:
+            done, kills = lane.kills.get(task, (lane.done, 0))
+            kills = kills + 1 if done == lane.done else 1
+            if kills < KILLS_IN_VAIN:
+                lane.kills[task] = lane.done, kills
+                lane.attempts[task] = attempts
+                heapq.heappush(lane.again, task)
+                return
         lane.attempts.pop(task, None)
+        lane.kills.pop(task, None)
+        lane.starts_in_vain = 0
         self._ready.append(Outcome(number, task, Answer(status, failure=failure, state=child.state), attempts))
 
-    def _lose(self, number: int, reason: NoTarget) -> None:
+    def _lose(self, lane: Lane, reason: NoTarget) -> None:
         """The target can't be had any more: everything that is left for it fails with the reason."""
-        lane = self.lanes[number]
         lane.lost = reason
         held = [task for child in lane.children for task, _ in child.jobs]
-        for child in list(lane.children):
-            self._forget(lane, child)
-            child.kill()
-            child.close()
-        failure = Failure("start", "target/lost", stderr_tail=reason.message)
-        for task in sorted([*held, *lane.again, *lane.tasks[lane.next :]]):
-            self._ready.append(Outcome(number, task, Answer("failed", failure=failure), 1))
-        lane.again.clear()
-        lane.next = len(lane.tasks)
+        for task in (*held, *(task for task, _ in lane.loaded)):
+            heapq.heappush(lane.again, task)
+        lane.loaded.clear()
+        self._end_children(lane)
 
 
-def _died_while_opening(launch: Launch, failure: Failure) -> NoTarget:
+def _lost(reason: NoTarget) -> Answer:
+    return Answer("failed", failure=Failure("start", "target/lost", stderr_tail=reason.message))
+
+
+def _died_idle(launch: Launch, failure: Failure) -> NoTarget:
     words = failure.stderr_tail.strip().splitlines()
     said = f": {words[-1]}" if words else ""
     if failure.limit_s is not None:

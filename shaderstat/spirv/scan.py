@@ -79,31 +79,23 @@ def scan(data: bytes) -> Scan:
                 break
         index = after
 
-    def located(first: int, last: int, storage: int) -> frozenset[int]:
-        found: set[int] = set()
-        for variable in set(code[first:last]):
+    def located(first: int, last: int) -> tuple[frozenset[int], frozenset[int]]:
+        found: dict[int, set[int]] = {_STORAGE_INPUT: set(), _STORAGE_OUTPUT: set()}
+        for variable in code[first:last]:
             type_id, storage_class = variables.get(variable, (0, -1))
-            if storage_class != storage:
+            its = found.get(storage_class)
+            if its is None:
                 continue
-            found.update(locations.get(variable, ()))
-            # pointer → array (per vertex) → block; an array of itself must not keep us here
-            for _ in range(3):
-                type_id = element.get(type_id, 0)
-                found.update(locations.get(type_id, ()))
-        return frozenset(found)
+            # the variable itself; pointer → array (per vertex) → block; an array of itself must not keep us here
+            for id in (variable, one := element.get(type_id, 0), two := element.get(one, 0), element.get(two, 0)):
+                if id in locations:
+                    its.update(locations[id])
+        return frozenset(found[_STORAGE_INPUT]), frozenset(found[_STORAGE_OUTPUT])
 
     return Scan(
         version=words.version,
         generator=words.generator,
-        entries=tuple(
-            ScannedEntry(
-                name,
-                _stage(model),
-                located(first, last, _STORAGE_INPUT),
-                located(first, last, _STORAGE_OUTPUT),
-            )
-            for model, name, first, last in entries
-        ),
+        entries=tuple(ScannedEntry(name, _stage(model), *located(first, last)) for model, name, first, last in entries),
         capabilities=tuple(capabilities),
     )
 

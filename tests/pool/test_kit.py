@@ -26,7 +26,7 @@ def ask(launch: Launch, sample: Path) -> tuple[str, int]:
     job = Job("compute", (JobModule("x", sample.read_bytes(), "compute", "main"),), timeout_s=60)
     with Pool() as pool:
         pool.wait(pool.add(launch))
-        (outcome,) = pool.run(1, lambda _: job)
+        (outcome,) = pool.run(1, lambda task, lane: job)
     executables = outcome.answer.executables
     return outcome.answer.status, len(executables[0].statistics) if executables else 0
 

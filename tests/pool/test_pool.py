@@ -37,7 +37,7 @@ def run(launch: Launch, jobs: list[Job], width: int = 1) -> list[Outcome]:
     """The outcomes in the order of the jobs."""
     with Pool() as pool:
         pool.wait(pool.add(launch, width=width))
-        outcomes = list(pool.run(len(jobs), lambda task: jobs[task]))
+        outcomes = list(pool.run(len(jobs), lambda task, lane: jobs[task]))
     assert sorted(one.task for one in outcomes) == list(range(len(jobs)))
     return sorted(outcomes, key=lambda one: one.task)
 
@@ -131,7 +131,7 @@ def test_a_child_killed_from_outside_says_nothing_of_its_job() -> None:
         child = lane.children[0]
         killed = False
 
-        def load(task: int) -> Job | Answer:
+        def load(task: int, lane: int) -> Job | Answer:
             return jobs[task]
 
         # The second job is handed over while the first is being compiled: a timer kills in the middle of it.
@@ -179,7 +179,7 @@ def test_several_targets_share_one_pool() -> None:
     with Pool() as pool:
         for launch in (mock(), mock(killer(crash="SIGSEGV"))):
             pool.wait(pool.add(launch))
-        outcomes = list(pool.run(3, lambda task: jobs[task]))
+        outcomes = list(pool.run(3, lambda task, lane: jobs[task]))
     told = {(one.lane, one.task): one.answer.status for one in outcomes}
     assert told == {(0, 0): "ok", (0, 1): "ok", (0, 2): "ok", (1, 0): "ok", (1, 1): "crashed", (1, 2): "ok"}
 

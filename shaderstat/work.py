@@ -1,0 +1,183 @@
+"""The work of a run: each pipeline in each variant is a task; a task is a job, unless its answer is remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from glob import escape
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from shaderstat.errors import InvalidSpirv
+from shaderstat.model import Answer, Diagnostic, Job, JobModule, Module, Pipeline, Request, State, Target
+from shaderstat.pipeline.spec import SYNTHESIS_VERSION
+from shaderstat.plan import USUAL, Plan, Planned
+from shaderstat.pool import Outcome
+from shaderstat.variants import Variant
+
+if TYPE_CHECKING:  # loaded while children start, and where something is remembered
+    from shaderstat.inputs import InputModule
+    from shaderstat.store import Store
+
+
+class Work:
+    """Tasks 0 to ``len(work) - 1``, in input order, the variants of one pipeline one after the other.
+
+    Attributes:
+        remembered: lane → what the keys of its answers begin with, where they are remembered.
+    """
+
+    def __init__(self, request: Request, plan: Plan, store: Store | None) -> None:
+        self._request = request
+        self._plan = plan
+        self._store = store
+        self._items = [one for one in plan.items if one.candidate.verdict is None]
+        self._starts = [0, *accumulate(len(one.variants) for one in self._items)]
+        self._keys: dict[tuple[int, int], bytes] = {}  # of jobs that are on their way
+        self.remembered: dict[int, bytes] = {}
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    @property
+    def items(self) -> Sequence[Planned]:
+        """What there is to compile."""
+        return self._items
+
+    def planned(self, task: int) -> Planned:
+        """What is compiled."""
+        return self._items[bisect_right(self._starts, task) - 1]
+
+    def variant(self, task: int) -> Variant:
+        """With which specialization."""
+        place = bisect_right(self._starts, task) - 1
+        return self._items[place].variants[task - self._starts[place]]
+
+    def pipeline(self, task: int) -> Pipeline:
+        """The report's view of it."""
+        return describe(self.planned(task), self.variant(task))
+
+    def tasks(self, places: Sequence[int]) -> Sequence[int]:
+        """The tasks of the items at `places`."""
+        if len(places) == len(self._items):
+            return range(len(self))
+        return [task for place in places for task in range(self._starts[place], self._starts[place + 1])]
+
+    def load(self, task: int, lane: int) -> Job | Answer:
+        """The job of a task, or its answer: the remembered one, or that a file has changed since it was looked at."""
+        planned, request = self.planned(task), self._request
+        candidate = planned.candidate
+        job = Job(
+            kind=candidate.kind or "",
+            modules=tuple(JobModule(one.path, b"", one.stage, one.entry_point) for one in candidate.modules),
+            statistics=request.statistics,
+            representations=request.representations,
+            validate=request.validate,
+            timeout_s=request.timeout_s,
+            spec=self.variant(task).choices,
+            layers=planned.layers,
+        )
+        target = self.remembered.get(lane)
+        if self._store is not None and target is not None and not job.keep_state:
+            key = self._store.key(target, job, [one.sha256 for one in candidate.modules])
+            answer = self._store.get(key, self._paths(task))
+            if answer is not None:
+                return answer
+            self._keys[task, lane] = key
+        try:
+            modules = zip(job.modules, candidate.modules, strict=True)
+            return replace(job, modules=tuple(replace(one, data=module.read()) for one, module in modules))
+        except InvalidSpirv as error:
+            self._keys.pop((task, lane), None)
+            remark = Diagnostic("error", error.code, error.message, error.hint, error.path)
+            return Answer("invalid", diagnostics=(remark,))
+
+    def keep(self, outcome: Outcome) -> None:
+        """Remember what a child has answered."""
+        key = self._keys.pop((outcome.task, outcome.lane), None)
+        if key is not None and self._store is not None:
+            self._store.put(key, self._paths(outcome.task), outcome.answer)
+
+    def _paths(self, task: int) -> list[str]:
+        return [one.path for one in self.planned(task).candidate.modules]
+
+    def reproduce(self, task: int, target: Target) -> tuple[str, ...]:
+        """The command that shows just this task on just this target."""
+        request, planned = self._request, self.planned(task)
+        candidate = planned.candidate
+        command = ["shaderstat", "ir" if request.representations else "stats"]
+        if planned.entry is None:
+            command += dict.fromkeys(_argument(one) for one in candidate.modules)
+        if self._plan.config is not None:
+            command += ["--config", self._plan.config]
+        if planned.entry is not None:
+            command += ["--pipeline", escape(candidate.name)]
+        command += ["-t", target.id, *state_options(request)]
+        if request.driver_manifest is not None:
+            command += ["--driver", request.driver_manifest]
+        for name, value in request.environment.items():
+            command += ["--env", f"{name}={value}"]
+        if request.sandbox:
+            command.append("--sandbox")
+        for one in candidate.modules:
+            if not one.alone:
+                command += ["--entry", f"{one.stage}:{one.entry_point}"]
+        for name, value in self.variant(task).values.items():
+            command += ["--spec", f"{name}={value}"]
+        if request.scenario is not None:
+            command += ["--scenario", request.scenario]
+        if not request.validate:
+            command.append("--no-validate")
+        if request.timeout_s != Request(()).timeout_s:
+            command += ["--timeout", f"{request.timeout_s:g}"]
+        return tuple(command)
+
+
+def _argument(module: InputModule) -> str:
+    """A module's path as a command takes it."""
+    if module.source is not None and module.source.location == "-":
+        return "-"
+    return f"./{module.path}" if module.path.startswith("-") else module.path
+
+
+def state_options(request: Request) -> list[str]:
+    """The options of the command line that say state."""
+    named = ("subgroup_size", "samples", "color_format", "depth_format", "topology", "profile")
+    said = [(name, getattr(request, name)) for name in named]
+    words = [word for name, value in said if value is not None for word in (f"--{name.replace('_', '-')}", str(value))]
+    return words if request.optimize else [*words, "--no-optimize"]
+
+
+def describe(planned: Planned, variant: Variant) -> Pipeline:
+    """The report's view of a candidate."""
+    candidate = planned.candidate
+    modules = tuple(
+        Module(
+            path=one.path,
+            sha256=one.sha256,
+            stage=one.stage or None,
+            entry_point=one.entry_point if one.stage else None,
+            spirv_version=one.spirv_version,
+            generator=one.generator,
+        )
+        for one in candidate.modules
+    )
+    said = [planned.layers, astuple(planned.setup)] if planned.layers or planned.setup != USUAL else []
+    state = State(planned.source, _digest(["state", SYNTHESIS_VERSION, *said]), planned.given)
+    words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in candidate.modules]
+    return Pipeline(
+        id=candidate.name + variant.label,
+        name=candidate.name,
+        content=_digest([candidate.kind, words, variant.values, state.sha256]),
+        kind=candidate.kind,
+        variant=variant.values,
+        modules=modules,
+        state=state if candidate.kind is not None else None,
+    )
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
