@@ -1,8 +1,8 @@
 """What every test stands on: a clean environment, the command line as a process, and the driver or a reason without it.
 
 Tests marked ``driver`` ask RADV's null device (``RADV_FORCE_FAMILY``): a real compiler that needs no GPU. Where it is
-missing they are skipped with a reason; ``SHADERSTAT_REQUIRE_DRIVER=1`` makes them fail instead, so that an automatic
-run can't pass by not looking. ``layer`` wants gcc and the Vulkan headers as well.
+missing they are skipped with a reason; ``SHADERSTAT_REQUIRE_DRIVER=1`` makes them fail instead, wherever in them the
+skip is said, so that an automatic run can't pass by not looking. ``layer`` wants gcc and the Vulkan headers as well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -63,6 +63,13 @@ def _missing(item: pytest.Item) -> str | None:
     return None
 
 
+def lacking(reason: str) -> NoReturn:
+    """Skip a test of this machine's tools for want of something; fail where all must be there."""
+    if REQUIRE_DRIVER:
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--driver-count", metavar="FILE", help="write how many driver tests passed to FILE")
 
@@ -70,9 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     reason = _missing(item)
     if reason is not None:
-        if REQUIRE_DRIVER:
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
+        lacking(reason)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -81,10 +86,14 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
-    outcome = yield
-    if call.when == "call" and outcome.get_result().passed:
-        if item.get_closest_marker("driver") or item.get_closest_marker("layer"):
-            item.session.stash[_PASSED].add(item.nodeid)
+    report = (yield).get_result()
+    if not (item.get_closest_marker("driver") or item.get_closest_marker("layer")):
+        return
+    if call.when == "call" and report.passed:
+        item.session.stash[_PASSED].add(item.nodeid)
+    if REQUIRE_DRIVER and report.skipped and not hasattr(report, "wasxfail"):  # a fixture, or the test itself
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and everything is required: {report.longrepr[2]}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

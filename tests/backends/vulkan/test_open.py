@@ -81,10 +81,8 @@ def test_no_driver() -> None:
 
 @pytest.mark.driver
 def test_a_driver_without_a_device(radv_manifest: Path, tmp_path: Path) -> None:
-    if any(Path("/dev/dri").glob("renderD*")):
-        pytest.skip("this machine has a GPU")
     found = refusals(VK_DRIVER_FILES=str(radv_manifest), VK_ICD_FILENAMES=str(radv_manifest))
-    assert len(found) == 2
+    assert len(found) == 2 or any(Path("/dev/dri").glob("renderD*"))  # RADV may have one after all
     for message, hint in found:
         assert "has no device" in message
         assert hint is not None
