@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=20, help="of each sample")
     parser.add_argument("--no-validate", action="store_true")
     arguments = parser.parse_args()
-    engine.Pool = MeasuredPool  # type: ignore[misc]
+    setattr(engine, "Pool", MeasuredPool)  # noqa: B010 (mypy)
     with tempfile.TemporaryDirectory() as folder:
         make_modules(Path(folder), arguments.copies)
         request = Request((folder,), targets=(arguments.target,), validate=not arguments.no_validate)

@@ -277,7 +277,7 @@ class Registry:
         """The device extensions that touch what a pipeline is made of, or that SPIR-V needs."""
         structs = set(self.reach(PIPELINE_ROOTS))
         enums = self.enums_of(sorted(structs)) - NOT_TELLING
-        spirv = set()
+        spirv: set[str] = set()
         for each in self.vk.spirv:
             for enable in each.enable:
                 spirv.update((enable.extension or enable.requires or "").split(","))
@@ -376,7 +376,7 @@ class Registry:
 
     def c_type(self, each: Any) -> str:
         """The type of a member or parameter in plain C: enumerations as int32_t, handles as void *."""
-        name = each.type
+        name = str(each.type)
         stars = "*" * each.fullType.count("*")
         if name == "VkAllocationCallbacks":  # always NULL here
             plain = "void"
@@ -396,7 +396,7 @@ class Registry:
                 "VkDeviceSize": "uint64_t",
                 "VkDeviceAddress": "uint64_t",
             }.get(name, name)
-        return plain + stars
+        return f"{plain}{stars}"
 
     def ffi(self) -> str:
         """The text of `FFI`."""
