@@ -12,7 +12,7 @@ import argparse
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from shaderstat import engine
@@ -29,10 +29,12 @@ class MeasuredPool(Pool):
     wall_ns = 0
     cpu_ns = 0
 
-    def run(self, tasks: int, load: Callable[[int], Job | Answer]) -> Iterator[Outcome]:
+    def run(
+        self, tasks: int, load: Callable[[int], Job | Answer], shares: Mapping[int, Sequence[int]] | None = None
+    ) -> Iterator[Outcome]:
         """As `Pool.run`; sets the class's counters."""
         wall, cpu = time.perf_counter_ns(), time.process_time_ns()
-        for outcome in super().run(tasks, load):
+        for outcome in super().run(tasks, load, shares):
             MeasuredPool.driver_ns += outcome.answer.driver_ns
             MeasuredPool.wall_ns = time.perf_counter_ns() - wall
             MeasuredPool.cpu_ns = time.process_time_ns() - cpu

@@ -8,6 +8,8 @@ import struct
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT, lacking
 
 # The compiler that made the committed files: another one may write other words for the same shader.

@@ -17,7 +17,7 @@ import pytest
 from shaderstat import trees
 from shaderstat.errors import ShaderstatError
 from shaderstat.trees import Plan, Tree
-from tests.conftest import REQUIRE_DRIVER, Run
+from tests.conftest import Run, lacking
 
 # Read before any test cleans the environment.
 KEPT = os.environ.get("SHADERSTAT_TEST_TREES") or os.path.join(
@@ -37,10 +37,7 @@ def kept_tree() -> Tree:
         except ShaderstatError:
             return trees.install(Plan(name=NAME), print)
     except ShaderstatError as error:
-        reason = f"no driver tree: {error.message}"
-        if REQUIRE_DRIVER:
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
+        lacking(f"no driver tree: {error.message}")
     finally:
         if before is None:
             del os.environ["SHADERSTAT_TREES"]
