@@ -1,19 +1,23 @@
 """The command line. This module is all that ``shaderstat --help`` loads besides click.
 
 A command is a module of its own name here, imported when it is called. Only `run` prints errors and decides the exit
-status: 0 answered and nothing is wrong, 1 answered and the answer is bad, 2 no trustworthy answer, 130 interrupted,
-141 the reader of standard output went away.
+status: 0 answered and nothing is wrong, 1 answered and the answer is bad, 2 no trustworthy answer, 130 interrupted
+(129 and 143 by SIGHUP and SIGTERM), 141 the reader of standard output went away.
 """
 
 from __future__ import annotations
 
 import difflib
+import errno
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
 import click
+
+from shaderstat.interruptions import exit_status
 
 # The builtin `list` must not be used in this module: once that command is imported, the name is its module's.
 
@@ -23,6 +27,7 @@ COMMANDS = {
     "list": "The executables that each pipeline was compiled to.",
     "ir": "The compiler's internal representations, down to the machine code.",
     "reflect": "What was inferred: each pipeline's state, as a manifest that gives the same pipeline again.",
+    "diff": "What became better or worse: two saved reports, two trees of shaders, or one tree on two targets.",
     "targets": "The compilers that can be reached from here, and why others can't.",
 }
 
@@ -115,15 +120,13 @@ def run(argv: Sequence[str]) -> int:
         if "_SHADERSTAT_COMPLETE" in os.environ:  # click's own protocol with the shell
             main.main([*argv], "shaderstat")
         status = _invoke(argv)
-        if sys.stdout is not None:
-            sys.stdout.flush()  # a full disk is noticed here, not after the status is decided
-        return status
+        return _flushed(status)  # a full disk is noticed here, not after the status is decided
     except BrokenPipeError:
         _leave_stdout()
         return 141
-    except (KeyboardInterrupt, click.Abort):
-        say("interrupted")
-        return 130
+    except (KeyboardInterrupt, click.Abort) as interruption:
+        say(interrupted(interruption))
+        return exit_status(interruption)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
         say(f"error: {error.format_message()}")
@@ -143,6 +146,25 @@ def _invoke(argv: Sequence[str]) -> int:
         return leaving.exit_code
 
 
+def _flushed(status: int) -> int:
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        say(f"error: standard output: can't be written: {error.strerror or error}")
+        _leave_stdout()
+        return 2
+    return status
+
+
+def interrupted(interruption: BaseException) -> str:
+    """What is said of it."""
+    number = exit_status(interruption) - 128
+    return "interrupted" if number == signal.SIGINT else f"interrupted by {signal.Signals(number).name}"
+
+
 def _failed(error: Exception) -> int:
     """Our own errors in two lines, anything else in one: a traceback is for those who ask for it."""
     from shaderstat.errors import ShaderstatError
@@ -158,6 +180,8 @@ def _failed(error: Exception) -> int:
         return error.exit_code
     if isinstance(error, OSError) and error.filename is None:
         say(f"error: {error.strerror or error}")
+        if error.errno in (errno.EMFILE, errno.ENFILE):
+            say("hint: fewer compilers at a time take fewer: a smaller -j, fewer -t; or a larger ulimit -n")
         return 2
     say(f"error: a fault of shaderstat itself: {type(error).__name__}: {error}. With {DEBUG}=1 it tells where")
     return 2

@@ -6,12 +6,15 @@ Everything is opened before work starts, so that a bad path costs nothing.
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
+import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
-from typing import BinaryIO, Protocol
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, BinaryIO, Protocol, cast
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.reporters.base import FORMATS
@@ -57,14 +60,14 @@ class StandardOutput:
     def __init__(self) -> None:
         if sys.stdout is None:
             raise ShaderstatError("standard output is closed", hint="-o PATH writes to a file")
-        sys.stdout.flush()
-        self.stream: BinaryIO = sys.stdout.buffer
+        flush_stdout()
+        self.stream = _named(sys.stdout.buffer, None)
 
     def commit(self) -> None:
         self.stream.flush()
 
     def discard(self) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, ShaderstatError):
             self.stream.flush()
 
 
@@ -73,7 +76,7 @@ class FileOutput:
     written as it comes.
 
     Raises:
-        ShaderstatError: it can't be written there.
+        ShaderstatError: it can't be written there. All that can be known before is said before.
     """
 
     def __init__(self, path: str) -> None:
@@ -81,31 +84,60 @@ class FileOutput:
         self._place = os.path.realpath(path)
         self._temporary: str | None = None
         try:
-            if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-                self.stream: BinaryIO = open(path, "wb")
-                return
-            if os.path.exists(path) and not os.access(path, os.W_OK):
-                raise PermissionError(13, os.strerror(13))
-            folder, name = os.path.split(self._place)
-            handle, self._temporary = tempfile.mkstemp(prefix=f".{name[:100]}.", suffix=".part", dir=folder)
-            self.stream = os.fdopen(handle, "wb")
+            self._stream = self._open(path)
         except OSError as error:
-            raise ShaderstatError(f"{printable(path)}: can't be written: {error.strerror or error}") from None
+            raise cannot_write(path, error) from None
+        self.stream = _named(self._stream, path)
+
+    def _open(self, path: str) -> BinaryIO:
+        try:
+            mode = os.stat(path).st_mode  # of a name that is too long, or of links in a circle, it says so
+        except FileNotFoundError:
+            mode = stat.S_IFREG
+        else:
+            if stat.S_ISREG(mode) and not os.access(path, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        if not stat.S_ISREG(mode):
+            return _open_as_it_is(path, mode)
+        handle, self._temporary = tempfile.mkstemp(
+            prefix=".shaderstat.", suffix=".part", dir=os.path.dirname(self._place)
+        )
+        return os.fdopen(handle, "wb")
 
     def commit(self) -> None:
-        self.stream.close()
-        if self._temporary is not None:
-            os.chmod(self._temporary, _mode(self._place))
-            os.replace(self._temporary, self._place)
-            self._temporary = None
+        assert self.path is not None
+        try:
+            self._stream.close()
+            if self._temporary is not None:
+                os.chmod(self._temporary, _mode(self._place))
+                try:
+                    os.replace(self._temporary, self._place)
+                except OSError:  # a file that is a mount of its own, or in a folder that others share
+                    shutil.copyfile(self._temporary, self._place)
+                    os.unlink(self._temporary)
+                self._temporary = None
+        except OSError as error:
+            raise cannot_write(self.path, error) from None
 
     def discard(self) -> None:
         with contextlib.suppress(OSError):
-            self.stream.close()
+            self._stream.close()
         if self._temporary is not None:
             with contextlib.suppress(OSError):
                 os.unlink(self._temporary)
             self._temporary = None
+
+
+def _open_as_it_is(path: str, mode: int) -> BinaryIO:
+    """What is no regular file. A pipe without a reader would keep us waiting for one."""
+    try:
+        handle = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError as error:
+        if error.errno == errno.ENXIO and stat.S_ISFIFO(mode):
+            raise OSError(errno.ENXIO, "a named pipe that nobody reads") from None
+        raise
+    os.set_blocking(handle, True)
+    return os.fdopen(handle, "wb")
 
 
 def _mode(path: str) -> int:
@@ -167,4 +199,95 @@ def _split(output: str, format: str, explicit: bool, formats: Collection[str]) -
     if not output:
         raise ShaderstatError("-o: an empty path")
     ending = _ENDINGS.get(os.path.splitext(output)[1].lower())
-    return (format if explicit or ending not in formats else ending), output
+    return (format if explicit or ending is None or ending not in formats else ending), output
+
+
+# ── Errors that say where ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def cannot_write(path: str, error: OSError) -> ShaderstatError:
+    """What went wrong, with the file's name."""
+    return ShaderstatError(f"{printable(path)}: can't be written: {error.strerror or error}")
+
+
+def flush_stdout() -> None:
+    """Let a reader have what there is, before stderr says what comes after it.
+
+    Raises:
+        BrokenPipeError: the reader left.
+        ShaderstatError: it can't be written.
+    """
+    if sys.stdout is not None:
+        _named(sys.stdout, None).flush()
+
+
+def _named(stream: Any, path: str | None) -> BinaryIO:
+    return cast(BinaryIO, _Named(stream, path))
+
+
+class _Named:
+    """A stream whose errors say which file they are of; None is standard output, whose reader may leave."""
+
+    def __init__(self, stream: Any, path: str | None) -> None:
+        self._stream = stream
+        self._path = path
+
+    def write(self, data: bytes) -> int:
+        try:
+            written: int = self._stream.write(data)
+        except OSError as error:
+            raise self._error(error) from None
+        return written
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except OSError as error:
+            raise self._error(error) from None
+
+    def _error(self, error: OSError) -> Exception:
+        if self._path is None:
+            return error if isinstance(error, BrokenPipeError) else cannot_write("standard output", error)
+        return cannot_write(self._path, error)
+
+
+@contextlib.contextmanager
+def patient_stdout() -> Iterator[None]:
+    """For a run that writes files as well: they are finished, whatever becomes of standard output meanwhile.
+
+    Raises:
+        ShaderstatError: at the end, where it couldn't be written. That its reader left is no error: the files are
+            what was asked for.
+    """
+    replaced = sys.stdout
+    try:
+        raw = _Patient(replaced.fileno(), "w", closefd=False)
+    except (AttributeError, OSError, ValueError):  # closed, or an object without a descriptor
+        yield
+        return
+    flush_stdout()
+    terminal = raw.isatty()
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding=replaced.encoding, errors=replaced.errors, line_buffering=terminal
+    )
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        sys.stdout = replaced
+    if raw.error is not None and not isinstance(raw.error, BrokenPipeError):
+        raise cannot_write("standard output", raw.error)
+
+
+class _Patient(io.FileIO):
+    """A file that takes everything. `error` is what kept it from writing."""
+
+    error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        if self.error is None:
+            try:
+                return super().write(data)
+            except OSError as error:
+                self.error = error
+        return len(data)

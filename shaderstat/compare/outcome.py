@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shaderstat.compare.difference import Difference, StatusChange
 from shaderstat.compare.gate import Gated
@@ -21,7 +21,7 @@ class DiffOutcome:
     """
 
     difference: Difference
-    view: View = View()
+    view: View = field(default_factory=View)
     gated: tuple[Gated, ...] = ()
     strict: bool = False
     reproduce: tuple[str, ...] = ()

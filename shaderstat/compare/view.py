@@ -90,7 +90,7 @@ def names(info: StatisticInfo) -> tuple[str, ...]:
 
 
 def wants(view: View, info: StatisticInfo) -> bool:
-    """Whether a statistic's changes are shown: those that judge and those that nobody knows, or those that are named."""
+    """Whether a statistic's changes are shown: those that judge or that nobody knows, or those that are named."""
     if view.statistics:
         return any(fnmatchcase(name, glob.casefold()) for glob in view.statistics for name in names(info))
     return view.all or judged(info) != 0 or unknown(info)
@@ -109,7 +109,7 @@ def shown(difference: Difference, view: View, target: int) -> Shown:
         informing += not wanted
         small += bool(wanted) and not large
         for verdict, entries in sections.items():
-            changes = tuple(change for change in large if change.verdict == verdict)
+            changes = tuple(sorted((one for one in large if one.verdict == verdict), key=lambda one: one.before != 0))
             if changes:
                 entries.append(Entry(place, changes))
     cut = 0

@@ -1,0 +1,15 @@
+"""``diff`` and ``check`` as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from shaderstat.compare.outcome import DiffOutcome
+from shaderstat.reporters import _diff_json
+from shaderstat.reporters.base import Options
+
+
+def diff(outcome: DiffOutcome, stream: BinaryIO, options: Options) -> Sequence[str]:
+    _diff_json.write(outcome, stream)
+    return ()

@@ -1,0 +1,15 @@
+"""Tables of ``diff`` and ``check``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import BinaryIO
+
+from shaderstat.compare.outcome import DiffOutcome
+from shaderstat.reporters import _diff_table
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.text import Pen
+
+
+def diff(outcome: DiffOutcome, stream: BinaryIO, options: Options) -> Sequence[str]:
+    return _diff_table.draw(outcome, Pen(stream, encoding=options.encoding, colour=options.colour), options)
