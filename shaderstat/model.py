@@ -14,7 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:  # 3 ms, which a child needs for other things
+    from fractions import Fraction
 
 REPORT_VERSION = 1
 
@@ -25,6 +28,9 @@ STATUSES = ("ok", "skipped", "invalid", "unsupported", "failed", "crashed", "tim
 
 # Those that leave a question without a trustworthy answer, whatever another target says.
 BAD_STATUSES = frozenset({"invalid", "failed", "crashed", "timeout"})
+
+# Those without an answer: a rule may allow them.
+UNANSWERED = ("invalid", "unsupported", "failed", "crashed", "timeout")
 
 # Phases of one request in a child, in order; a death or a time-out names the one it fell into.
 PHASES = ("start", "prepare", "validate", "compile", "query")
@@ -160,6 +166,7 @@ class Request:
             Vulkan's names or those less their prefix; None for what was inferred, or what the manifest says.
         optimize: False to ask for code that is not optimised.
         profile: ``vulkan``, ``webgpu``, ``dxvk`` or ``vkd3d``: the stack whose features the device is made with.
+        keep_states: tell what is compiled with each result, as `shaderstat.pipeline.spec.pack` has it.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
         own_targets: targets that the user describes, by name; `shaderstat.targets.own` says in what words.
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
@@ -190,6 +197,7 @@ class Request:
     topology: str | None = None
     optimize: bool = True
     profile: str | None = None
+    keep_states: bool = False
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     own_targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -197,6 +205,66 @@ class Request:
     scenario: str | None = None
     stdin: bytes | None = None
     arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """What a statistic may be at most, or must be at least.
+
+    Attributes:
+        statistic: the driver's name, the short one, or a key, which stands for the sum of what judges by it.
+        most: whether it is a maximum.
+        amount: the number; where `relative`, what may be added to the baseline's (in percent of it, where `percent`).
+        text: as it was written.
+        line: in the rule's file.
+    """
+
+    statistic: str
+    most: bool
+    amount: Fraction
+    relative: bool
+    percent: bool
+    text: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A budget: limits, and what they are for. Globs over a pipeline's name, its executables' stages and names, and
+    targets; none means all.
+
+    Attributes:
+        compile_time: seconds that a pipeline may take.
+        allow: statuses of pipelines that need no answer.
+        severity: ``error`` or ``warning``.
+        path, line: where it stands; None for one of the command line.
+    """
+
+    name: str
+    limits: tuple[Limit, ...] = ()
+    pipelines: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+    executables: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
+    compile_time: Limit | None = None
+    allow: tuple[str, ...] = ()
+    severity: str = "error"
+    path: str | None = None
+    line: int | None = None
+
+    @property
+    def place(self) -> str:
+        """``shaderstat.yaml:12``, or the option."""
+        return f"{self.path}:{self.line}" if self.path is not None else self.name
+
+
+@dataclass(slots=True)
+class Baseline:
+    """Numbers that were accepted once: target → pipeline → executable → statistic → number. `compilers` says of each
+    target which driver gave them."""
+
+    compilers: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, dict[str, dict[str, dict[str, int | float]]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,10 +669,12 @@ class PipelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class ResultEvent:
-    """A result; `data[i][j]` are the bytes of ``result.executables[i].representations[j]``."""
+    """A result; `data[i][j]` are the bytes of ``result.executables[i].representations[j]``, `state` is what was
+    compiled (`Request.keep_states`)."""
 
     result: Result
     data: tuple[tuple[bytes, ...], ...] = ()
+    state: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
