@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shaderstat._version import __version__
 from shaderstat.config.said import find
@@ -136,7 +135,7 @@ def nearest_manifest() -> str | None:
 def _select(plan: Plan, request: Request) -> Plan:
     if not request.pipelines:
         return plan
-    chosen = [one for one in plan.items if any(fnmatchcase(one.candidate.name, glob) for glob in request.pipelines)]
+    chosen = [one for one in plan.items if any(one.candidate.matches(glob) for glob in request.pipelines)]
     if not chosen:
         names = ", ".join(one.candidate.name for one in plan.items[:5])
         raise ShaderstatError(
@@ -361,7 +360,7 @@ class _Run:
             ),
         )
         data = tuple(tuple(one.data for one in executable.representations) for executable in answer.executables)
-        yield self._result(result, data)
+        yield self._result(result, data, answer.state)
 
     def _unmatched(self) -> Iterator[Diagnostic]:
         """Constants that no module has: the answer is not the one that was asked for."""
@@ -370,7 +369,9 @@ class _Run:
                 name = f"{stage}:{constant}" if stage else constant
                 yield Diagnostic("error", "spec/unmatched", f"{place} {name}: no module has this constant")
 
-    def _result(self, result: Result, data: tuple[tuple[bytes, ...], ...] = ()) -> ResultEvent:
+    def _result(
+        self, result: Result, data: tuple[tuple[bytes, ...], ...] = (), state: Mapping[str, Any] | None = None
+    ) -> ResultEvent:
         self.counts[result.status] += 1
         self.counts["cached"] += result.cached
-        return ResultEvent(result, data)
+        return ResultEvent(result, data, state)

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 
 from shaderstat.config.scenario import read_scenario
 from shaderstat.config.write import Written
-from shaderstat.errors import InvalidSpirv, ShaderstatError
+from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request
 from shaderstat.plan import Outline, Planned
 from shaderstat.pool import Pool
 from shaderstat.targets.opening import Opening, target_id
 from shaderstat.variants import Variant
+from shaderstat.work import read_into, unreadable
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +85,19 @@ def _early(one: Planned) -> Inferred:
 
 def _job(request: Request, planned: Planned, variant: Variant) -> Job | Answer:
     candidate = planned.candidate
-    try:
-        modules = tuple(JobModule(one.path, one.read(), one.stage, one.entry_point) for one in candidate.modules)
-    except InvalidSpirv as error:
-        remark = Diagnostic("error", error.code, error.message, error.hint, error.path)
-        return Answer("invalid", diagnostics=(remark,))
-    return Job(
+    job = Job(
         kind=candidate.kind or "",
-        modules=modules,
+        modules=tuple(JobModule(one.path, b"", one.stage, one.entry_point) for one in candidate.modules),
         validate=request.validate,
         timeout_s=request.timeout_s,
         spec=variant.choices,
         layers=planned.layers,
         compile=False,
     )
+    try:
+        return read_into(job, candidate)
+    except (InvalidSpirv, Unsupported) as error:
+        return unreadable(error)
 
 
 def _once(variants: Iterable[Inferred]) -> list[Inferred]:
@@ -121,7 +121,7 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
         diagnostics,
         Written(
             name,
-            [(one.path, one.stage, one.entry_point, one.alone) for one in candidate.modules],
+            [(one.path, one.stage, one.entry_point, one.alone) for one in candidate.known_modules()],
             variant.values,
             planned.setup,
             answer.spec,

@@ -43,7 +43,7 @@ class Planned:
         variants: what it is compiled with, one after the other.
         layers: what was said of its state, as `shaderstat.pipeline.overrides` takes it.
         setup: the device that it is compiled on.
-        source: ``inferred``, or ``manifest`` where one says something of its state.
+        source: ``inferred``, ``archive``, or ``manifest`` where one says something of its state.
         entry: its name in the manifest, None where it isn't there.
     """
 
@@ -127,12 +127,14 @@ class Outline:
 
         request, manifest = self._request, self._manifest
         found: list[Planned] = []
+        notes: list[Diagnostic] = []
         if request.paths:
             candidates = inputs.find(
                 request.paths,
                 stdin=request.stdin,
                 entries=request.entries,
                 suffixes=manifest.suffixes,
+                notes=notes,
                 memory=self._memory,
             )
             found = [self._planned(one, None, Said()) for one in candidates]
@@ -140,7 +142,7 @@ class Outline:
             found = [*_with_names_of_their_own(self._of_manifest())]
             if not found:
                 raise ShaderstatError(f"{manifest.path}: no pipelines", hint="say some: files: shaders/**/*.spv")
-        return Plan(tuple(found), tuple(self._useless(found)), self._constants(), manifest.path or None)
+        return Plan(tuple(found), (*notes, *self._useless(found)), self._constants(), manifest.path or None)
 
     def _of_manifest(self) -> Iterator[Planned]:
         """In the file's order. A pipeline by its name takes its files away from those that are merely found."""
@@ -175,23 +177,25 @@ class Outline:
             remark = Diagnostic("warning", "state/other-kind", note)
             candidate = replace(candidate, diagnostics=(*candidate.diagnostics, remark))
         layers = (*levels, typed) if typed else tuple(levels)
-        setup = self._setup(own, layers)
+        usual = USUAL if candidate.archived is None else candidate.archived.setup
+        setup = self._setup(own, layers, usual)
         said = bool(levels) or self._manifest_setup(own) != USUAL
         return Planned(
             candidate,
             self._variants(own),
             layers,
             setup,
-            "manifest" if said else "inferred",
+            "archive" if candidate.archived is not None else "manifest" if said else "inferred",
             entry,
         )
 
-    def _manifest_setup(self, own: Said) -> Setup:
-        return own.setup(self._manifest.defaults.setup(USUAL))
+    def _manifest_setup(self, own: Said, usual: Setup = USUAL) -> Setup:
+        return own.setup(self._manifest.defaults.setup(usual))
 
-    def _setup(self, own: Said, layers: Sequence[Plain] = ()) -> Setup:
-        """The device for a pipeline of which the manifest says `own`."""
-        setup = self._manifest_setup(own)
+    def _setup(self, own: Said, layers: Sequence[Plain] = (), usual: Setup = USUAL) -> Setup:
+        """The device for a pipeline of which the manifest says `own`; over `usual`, that of the application which it
+        was captured from."""
+        setup = self._manifest_setup(own, usual)
         if self._profile is not None:
             setup = replace(setup, profile=self._profile)
         known = {(struct, member) for struct, member, _ in setup.features}

@@ -11,7 +11,7 @@ from glob import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from shaderstat.errors import InvalidSpirv
+from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Module, Pipeline, Request, State, Target
 from shaderstat.pipeline.spec import SYNTHESIS_VERSION
 from shaderstat.plan import USUAL, Plan, Planned
@@ -19,7 +19,7 @@ from shaderstat.pool import Outcome
 from shaderstat.variants import Variant
 
 if TYPE_CHECKING:  # loaded while children start, and where something is remembered
-    from shaderstat.inputs import InputModule
+    from shaderstat.inputs import Candidate, InputModule
     from shaderstat.store import Store
 
 
@@ -67,7 +67,7 @@ class Work:
         return [task for place in places for task in range(self._starts[place], self._starts[place + 1])]
 
     def load(self, task: int, lane: int) -> Job | Answer:
-        """The job of a task, or its answer: the remembered one, or that a file has changed since it was looked at."""
+        """The job of a task, or its answer: the remembered one, or that what it is made of can't be read."""
         planned, request = self.planned(task), self._request
         candidate = planned.candidate
         job = Job(
@@ -79,21 +79,28 @@ class Work:
             timeout_s=request.timeout_s,
             spec=self.variant(task).choices,
             layers=planned.layers,
+            keep_state=request.keep_states,
         )
-        target = self.remembered.get(lane)
-        if self._store is not None and target is not None and not job.keep_state:
-            key = self._store.key(target, job, [one.sha256 for one in candidate.modules])
-            answer = self._store.get(key, self._paths(task))
-            if answer is not None:
-                return answer
-            self._keys[task, lane] = key
         try:
-            modules = zip(job.modules, candidate.modules, strict=True)
-            return replace(job, modules=tuple(replace(one, data=module.read()) for one, module in modules))
-        except InvalidSpirv as error:
+            answer = self._recall(task, lane, job)
+            return read_into(job, candidate) if answer is None else answer
+        except (InvalidSpirv, Unsupported) as error:
             self._keys.pop((task, lane), None)
-            remark = Diagnostic("error", error.code, error.message, error.hint, error.path)
-            return Answer("invalid", diagnostics=(remark,))
+            return unreadable(error)
+
+    def _recall(self, task: int, lane: int, job: Job) -> Answer | None:
+        """The remembered answer; where there is none, the key to remember it by is kept."""
+        candidate = self.planned(task).candidate
+        target = self.remembered.get(lane)
+        if self._store is None or target is None or job.keep_state:
+            return None
+        if candidate.archived is not None:
+            job = replace(job, state={"captured": candidate.archived.fingerprint()})
+        key = self._store.key(target, job, [one.sha256 for one in candidate.modules])
+        answer = self._store.get(key, self._paths(task))
+        if answer is None:
+            self._keys[task, lane] = key
+        return answer
 
     def keep(self, outcome: Outcome) -> None:
         """Remember what a child has answered."""
@@ -102,18 +109,21 @@ class Work:
             self._store.put(key, self._paths(outcome.task), outcome.answer)
 
     def _paths(self, task: int) -> list[str]:
-        return [one.path for one in self.planned(task).candidate.modules]
+        return [one.path for one in self.planned(task).candidate.known_modules()]
 
     def reproduce(self, task: int, target: Target) -> tuple[str, ...]:
         """The command that shows just this task on just this target."""
         request, planned = self._request, self.planned(task)
         candidate = planned.candidate
         command = ["shaderstat", "ir" if request.representations else "stats"]
-        if planned.entry is None:
+        if candidate.archived is not None:
+            captured = candidate.archived.captured
+            command += [_path(captured.path), "--pipeline", f"0x{captured.hash:016x}"]
+        elif planned.entry is None:
             command += dict.fromkeys(_argument(one) for one in candidate.modules)
         if self._plan.config is not None:
             command += ["--config", self._plan.config]
-        if planned.entry is not None:
+        if planned.entry is not None and candidate.archived is None:
             command += ["--pipeline", escape(candidate.name)]
         command += ["-t", target.id, *state_options(request)]
         if request.driver_manifest is not None:
@@ -140,7 +150,31 @@ def _argument(module: InputModule) -> str:
     """A module's path as a command takes it."""
     if module.source is not None and module.source.location == "-":
         return "-"
-    return f"./{module.path}" if module.path.startswith("-") else module.path
+    return _path(module.path)
+
+
+def _path(path: str) -> str:
+    return f"./{path}" if path.startswith("-") else path
+
+
+def read_into(job: Job, candidate: Candidate) -> Job:
+    """A job with what it is made of.
+
+    Raises:
+        InvalidSpirv, Unsupported: that can't be read.
+    """
+    if candidate.archived is not None:
+        return replace(job, state=candidate.archived.state())
+    modules = zip(job.modules, candidate.modules, strict=True)
+    return replace(job, modules=tuple(replace(one, data=module.read()) for one, module in modules))
+
+
+def unreadable(error: InvalidSpirv | Unsupported) -> Answer:
+    """The answer about what can't be read."""
+    invalid = isinstance(error, InvalidSpirv)
+    offset = error.offset if isinstance(error, InvalidSpirv) else None
+    remark = Diagnostic("error", error.code, error.message, error.hint, error.path, offset)
+    return Answer("invalid" if invalid else "unsupported", diagnostics=(remark,))
 
 
 def state_options(request: Request) -> list[str]:
@@ -154,6 +188,8 @@ def state_options(request: Request) -> list[str]:
 def describe(planned: Planned, variant: Variant) -> Pipeline:
     """The report's view of a candidate."""
     candidate = planned.candidate
+    found = candidate.known_modules()
+    captured = candidate.captured_digest()
     modules = tuple(
         Module(
             path=one.path,
@@ -163,11 +199,12 @@ def describe(planned: Planned, variant: Variant) -> Pipeline:
             spirv_version=one.spirv_version,
             generator=one.generator,
         )
-        for one in candidate.modules
+        for one in found
     )
     said = [planned.layers, astuple(planned.setup)] if planned.layers or planned.setup != USUAL else []
-    state = State(planned.source, _digest(["state", SYNTHESIS_VERSION, *said]), planned.given)
-    words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in candidate.modules]
+    base = ["state", SYNTHESIS_VERSION] if captured is None else ["archive", captured]
+    state = State(planned.source, _digest([*base, *said]), planned.given)
+    words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in found]
     return Pipeline(
         id=candidate.name + variant.label,
         name=candidate.name,

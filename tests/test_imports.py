@@ -37,9 +37,11 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "backends": ({"_version", "model", "errors", "registry", "spirv", "pipeline"}, set()),
     "backends.vulkan": ({"model", "errors", "registry", "spirv", "pipeline", "backends"}, {"vulkan", "_cffi_backend"}),
     "child": ({"model", "errors", "wire", "registry", "spirv", "pipeline", "backends"}, set()),
-    "inputs": ({"memory", "model", "errors", "registry", "spirv"}, set()),
+    "archive": ({"model", "errors", "registry", "pipeline", "spirv"}, set()),
+    "inputs": ({"memory", "model", "errors", "registry", "spirv", "pipeline", "archive"}, set()),
     "config": ({"model", "errors", "registry", "spirv"}, {"yaml"}),
     "dictionary": ({"memory", "model", "errors", "registry", "spirv"}, {"yaml"}),
+    "interruptions": (set(), set()),
     "representations": ({"model"}, set()),
     "variants": ({"model", "errors"}, set()),
     "annotate": ({"memory", "model", "dictionary", "representations"}, set()),
@@ -47,7 +49,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "trees": ({"model", "errors", "pool"}, {"platformdirs"}),
     "store": ({"model", "errors", "wire", "pool"}, {"platformdirs"}),
     "targets": ({"_version", "model", "errors", "wire", "pool", "trees"}, set()),
-    "work": ({"model", "errors", "pipeline", "plan", "pool", "variants", "store"}, set()),
+    "work": ({"model", "errors", "inputs", "pipeline", "plan", "pool", "variants", "store"}, set()),
     "engine": (
         {
             "_version",
@@ -67,14 +69,30 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     ),
     "plan": ({"memory", "model", "errors", "inputs", "config", "variants"}, set()),
     "reflection": ({"model", "errors", "registry", "spirv", "pipeline", "inputs"}, set()),
-    "reporters": ({"model", "errors"}, {"rich", "msgspec"}),
+    "compare": ({"model"}, set()),
+    "budget": ({"model"}, set()),
+    "reporters": ({"_version", "model", "errors", "representations", "compare", "budget"}, {"rich", "msgspec"}),
     "api": ({"model", "errors", "engine"}, set()),
     "cli": (
-        {"_version", "model", "errors", "variants", "reflection", "targets", "trees", "work", "engine", "reporters"},
+        {
+            "_version",
+            "budget",
+            "compare",
+            "config",
+            "engine",
+            "errors",
+            "model",
+            "reflection",
+            "reporters",
+            "targets",
+            "trees",
+            "variants",
+            "work",
+        },
         {"click", "platformdirs"},
     ),
     "__init__": ({"_version", "api", "model", "errors"}, set()),
-    "__main__": ({"cli"}, set()),
+    "__main__": ({"cli", "interruptions"}, set()),
 }
 # Names for annotations alone, gone when the program runs: what a device tells is part of a backend's contract.
 TYPES_ONLY = {("pipeline", "shaderstat.backends.base")}
@@ -147,7 +165,7 @@ def test_help_loads_click_and_the_command_line_alone(shaderstat: Run) -> None:
     others = {name.split(".")[0] for name in loaded} - set(sys.stdlib_module_names) - {"shaderstat"}
     assert others == {"click"}
     ours = {room_of(name) for name in loaded if name.startswith("shaderstat")}
-    assert ours <= {"__init__", "cli", "_version"}, ours
+    assert ours <= {"__init__", "cli", "_version", "interruptions"}, ours
 
 
 # A child as it is started in earnest, but that it tells what it has loaded before it leaves.

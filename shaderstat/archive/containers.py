@@ -10,7 +10,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from shaderstat.archive.format import (
@@ -61,11 +61,6 @@ class Container(Protocol):
             KeyError: there is no such entry.
             InvalidSpirv: ``archive/…``: it can't be read, or isn't what its header says.
         """
-
-
-def is_archive(head: bytes) -> bool:
-    """Whether a file that begins with `head` is a stream archive, of whatever version."""
-    return head.startswith(MAGIC)
 
 
 def open_container(location: str, path: str) -> Container:
@@ -330,22 +325,3 @@ def _unreadable(error: OSError) -> InvalidSpirv:
 def _blamed(error: InvalidSpirv, path: str) -> InvalidSpirv:
     error.path = path
     return error
-
-
-# ── Several as one ────────────────────────────────────────────────────────────────────────────────────────────────
-
-_COMPANION = re.compile(r"(.+?)(\.[0-9]+)?\.foz")
-
-
-def base_name(path: str) -> str:
-    """What the files of one concurrent recording share: ``base.foz``, ``base.1.foz``, ``base.2.foz``."""
-    found = _COMPANION.fullmatch(path)
-    return found[1] if found else path
-
-
-def by_base(paths: Iterable[str]) -> Mapping[str, list[str]]:
-    """`paths` grouped by what they share, in their order."""
-    groups: dict[str, list[str]] = {}
-    for path in paths:
-        groups.setdefault(base_name(path), []).append(path)
-    return groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from enum import IntEnum
 from typing import NamedTuple
@@ -79,3 +80,9 @@ class Header(NamedTuple):
 def name(hash: int) -> str:
     """A hash as Fossilize's tools print it."""
     return f"{hash:016x}"
+
+
+def base_name(path: str) -> str:
+    """What the files of one concurrent recording share: ``base.foz``, ``base.1.foz``, ``base.2.foz``."""
+    found = re.fullmatch(r"(.+?)(\.[0-9]+)?\.foz", path, re.DOTALL)
+    return found[1] if found else path

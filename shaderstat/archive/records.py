@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
+import re
 from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +24,8 @@ MAX_MODULE = 256 * 1024 * 1024
 _KEPT_BYTES = 16 * 1024 * 1024
 _KEPT_RECORDS = 4096
 
+_REFERENCE = re.compile(rb'"([0-9a-fA-F]{16})"')
+
 
 class Records:
     """Archives as one: an object that several have is the first one's.
@@ -34,6 +38,7 @@ class Records:
         self._records: OrderedDict[tuple[Tag, int], tuple[str, dict[str, Any]]] = OrderedDict()
         self._modules: OrderedDict[int, bytes] = OrderedDict()
         self._kept = 0
+        self._fingerprints: dict[tuple[Tag, int], bytes] = {}
 
     @property
     def remarks(self) -> tuple[Diagnostic, ...]:
@@ -43,6 +48,10 @@ class Records:
     def hashes(self, tag: Tag) -> list[int]:
         """The objects of a kind, in the order of their hashes."""
         return sorted({hash for container in self.containers for hash in container.hashes(tag)})
+
+    def has(self, tag: Tag, hash: int) -> bool:
+        """Whether one of the archives has it."""
+        return any(container.has(tag, hash) for container in self.containers)
 
     def path(self, tag: Tag, hash: int) -> str:
         """The archive that has it; the first one's where none has."""
@@ -112,6 +121,28 @@ class Records:
         else:
             self._modules.move_to_end(hash)
         return words
+
+    def fingerprint(self, tag: Tag, hash: int) -> bytes:
+        """A digest of an object and of all that it refers to, found without making anything of them: equal where the
+        same bytes would be read.
+
+        Raises:
+            InvalidSpirv: ``archive/…``: some of them can't be read.
+        """
+        found = self._fingerprints.get((tag, hash))
+        if found is None:
+            self._fingerprints[tag, hash] = b""  # what refers to itself is told when it is read
+            payload = self.payload(tag, hash)
+            digest = hashlib.sha256(payload)
+            text = payload.partition(b"\0")[0]
+            for reference in sorted({int(each, 16) for each in _REFERENCE.findall(text)}):
+                for other in TOPS:
+                    if (other, reference) != (tag, hash) and any(
+                        each.has(other, reference) for each in self.containers
+                    ):
+                        digest.update(self.fingerprint(other, reference))
+            found = self._fingerprints[tag, hash] = digest.digest()
+        return found
 
     def _object(self, tag: Tag, hash: int) -> tuple[str, dict[str, Any]]:
         what = f"{NAMES[tag]} {name(hash)}"

@@ -12,6 +12,7 @@ from shaderstat.inputs.candidates import Candidate, make_candidates
 from shaderstat.inputs.files import MAX_BYTES, find_files
 from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule
 from shaderstat.memory import Memory
+from shaderstat.model import Diagnostic
 
 __all__ = ["MAX_BYTES", "MAX_ENTRY_POINTS", "Candidate", "InputModule", "find"]
 
@@ -22,6 +23,7 @@ def find(
     stdin: bytes | None = None,
     entries: Sequence[str] = (),
     suffixes: Sequence[str] = (),
+    notes: list[Diagnostic] | None = None,
     memory: Memory | None = None,
 ) -> list[Candidate]:
     """Expand `paths`, scan what they lead to, and group it into pipelines.
@@ -31,10 +33,11 @@ def find(
         stdin: the bytes that ``-`` stands for; None to read them from standard input.
         entries: only entry points of such names, ``[STAGE:]NAME`` or a glob; empty for all.
         suffixes: further endings of names that tell a stage: ``_vs``, ``_ps``.
+        notes: what is wrong with an archive as a whole is added here.
         memory: where it is looked up whether stages go together, and kept.
 
     Raises:
         ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing,
             no standard input to read, an entry point that no module has.
     """
-    return make_candidates(find_files(paths, stdin=stdin), entries, suffixes, memory)
+    return make_candidates(find_files(paths, stdin=stdin), entries, suffixes, notes, memory)

@@ -10,9 +10,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
+from shaderstat.errors import InvalidSpirv, Unsupported
+from shaderstat.inputs.archives import is_archive, names_hash, recording
 from shaderstat.inputs.entry_points import EntryChoice
 from shaderstat.inputs.files import File
 from shaderstat.inputs.fitting import why_apart
@@ -33,6 +37,9 @@ KINDS = {
     **dict.fromkeys(("raygen", "any_hit", "closest_hit", "miss", "intersection", "callable"), "ray_tracing"),
 }
 
+if TYPE_CHECKING:
+    from shaderstat.inputs.captured import Archived
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -41,10 +48,11 @@ class Candidate:
     Attributes:
         name: unique among the inputs: ``bloom/colorpass``, ``library:blur_x``.
         kind: ``compute``, ``graphics``, ``ray_tracing``, or None for a file that makes no pipeline.
-        modules: in pipeline order, never empty.
+        modules: in pipeline order, never empty; of a captured pipeline not known yet, and empty.
         verdict: None for what shall be compiled; otherwise the status that is known already: ``invalid``,
             ``unsupported`` or ``skipped``.
         diagnostics: why, and what else the user should know.
+        archived: a captured pipeline, which is read when it is compiled.
     """
 
     name: str
@@ -52,12 +60,39 @@ class Candidate:
     modules: tuple[InputModule, ...]
     verdict: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    archived: Archived | None = None
+
+    def matches(self, glob: str) -> bool:
+        """Whether ``--pipeline`` means it: by its name, a captured pipeline by ``0x`` and its hash as well."""
+        if self.archived is not None and names_hash(glob, self.archived.captured.hash):
+            return True
+        return fnmatchcase(self.name, glob)
+
+    def known_modules(self) -> tuple[InputModule, ...]:
+        """Its modules; those of a captured pipeline are read for it, and none where it can't be read."""
+        if self.archived is None:
+            return self.modules
+        try:
+            return self.archived.facts().modules
+        except (InvalidSpirv, Unsupported):
+            return ()
+
+    def captured_digest(self) -> str | None:
+        """What tells a captured pipeline's state from others; of one that can't be read, its hash. None for what wasn't
+        captured."""
+        if self.archived is None:
+            return None
+        try:
+            return self.archived.facts().sha256
+        except (InvalidSpirv, Unsupported):
+            return f"{self.archived.captured.hash:016x}"
 
 
 def make_candidates(
     files: Sequence[File],
     entries: Sequence[str] = (),
     suffixes: Sequence[str] = (),
+    notes: list[Diagnostic] | None = None,
     memory: Memory | None = None,
 ) -> list[Candidate]:
     """Scan `files` and group them; a group stands where its first file stood.
@@ -65,6 +100,7 @@ def make_candidates(
     Args:
         entries: the entry points that are wanted, as `EntryChoice` takes them.
         suffixes: further endings that name a stage, of files and of the entry points of one module: ``_vs``, ``.ps``.
+        notes: what is wrong with an archive as a whole is added here.
         memory: knows of stages whether they fit together.
 
     Raises:
@@ -73,10 +109,39 @@ def make_candidates(
     chosen = EntryChoice(entries)
     groups: dict[tuple[str, str], list[File]] = {}
     for file in files:
-        groups.setdefault((file.folder, stem(os.path.basename(file.name), suffixes)), []).append(file)
-    named = [named for group in groups.values() for named in _group(group, chosen, suffixes, memory)]
+        if is_archive(file):
+            groups.setdefault((_ARCHIVE, recording(file)), []).append(file)
+        else:
+            groups.setdefault((file.folder, stem(os.path.basename(file.name), suffixes)), []).append(file)
+    named: list[_Named] = []
+    for (folder, _), group in groups.items():
+        named += _captured(group, notes, memory) if folder is _ARCHIVE else _group(group, chosen, suffixes, memory)
     chosen.close()
     return _unique(named)
+
+
+# In a group's key, where a folder stands for modules; no folder is called so.
+_ARCHIVE = "\0archive"
+
+
+def _captured(files: list[File], notes: list[Diagnostic] | None, memory: Memory | None) -> Iterator[_Named]:
+    """The pipelines of one recording, under the archive's own names."""
+    from shaderstat.inputs.captured import read  # late: mostly there is none
+
+    found = read(files, memory)
+    if notes is not None:
+        notes += found.notes
+    for one in found.pipelines:
+        name = f"{one.captured.hash:016x}"
+        candidate = Candidate(name, one.captured.kind, (), archived=one)
+        yield candidate, (name, f"{_without_ending(one.captured.path)}:{name}", f"{one.captured.path}:{name}")
+    for file, verdict, remark in found.broken:
+        module = InputModule(file.path)
+        yield Candidate("", None, (module,), verdict, (remark,)), (file.name, file.path)
+
+
+def _without_ending(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 def stem(name: str, suffixes: Sequence[str] = ()) -> str:

@@ -1,9 +1,9 @@
 """Paths in, files out: what a person types, made into an ordered list of files.
 
-A path is a file of any name (SPIR-V is told by its magic, not by its name), a folder (every ``*.spv`` below it, hidden
-ones left out), a glob that the shell did not expand, or ``-`` for standard input. What can't be read stays in the list
-with the reason: one bad file never costs the others their answer. Only a path that leads nowhere stops everything,
-since that is a slip of the fingers, and nothing has been done yet.
+A path is a file of any name (SPIR-V is told by its magic, not by its name), a folder (every ``*.spv`` and ``*.foz``
+below it, hidden ones left out), a glob that the shell did not expand, or ``-`` for standard input. What can't be read
+stays in the list with the reason: one bad file never costs the others their answer. Only a path that leads nowhere
+stops everything, since that is a slip of the fingers, and nothing has been done yet.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError
+from shaderstat.inputs.archives import is_unpacked
 from shaderstat.model import Diagnostic
 
 # The largest published modules have a few megabytes. Beyond this, somebody handed over a disk image.
@@ -122,7 +123,7 @@ def _expand(path: str, shared: str, stdin: bytes | None) -> Iterator[File]:
         yield _file(path, os.path.basename(path), _unreadable(error))
         return
     if stat.S_ISDIR(mode):
-        yield from _folder(path)
+        yield from [_file(path, os.path.basename(os.path.abspath(path)))] if _is_unpacked(path) else _folder(path)
     elif stat.S_ISFIFO(mode) and _is_descriptor(path):
         # Process substitution: `shaderstat <(glslangValidator …)`. The writer is there already.
         yield _pipe(path)
@@ -198,7 +199,7 @@ def _walk(root: str, pattern: tuple[str, ...]) -> list[tuple[str, Diagnostic | N
             if _is_folder(entry):
                 if after:
                     (linked if entry.is_symlink() else real).append((place, after))
-            elif named or (len(pattern) in after and entry.name.lower().endswith(".spv")):
+            elif named or (len(pattern) in after and entry.name.lower().endswith((".spv", ".foz"))):
                 found.append((place, _problem(place)))
     return sorted(found, key=lambda item: item[0].split(os.sep))
 
@@ -226,6 +227,13 @@ def _closure(states: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
             state += 1
             states.add(state)
     return frozenset(states)
+
+
+def _is_unpacked(path: str) -> bool:
+    try:
+        return is_unpacked(path)
+    except OSError:
+        return False
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -1,0 +1,52 @@
+"""Which of the inputs are archives of captured pipelines. Little is loaded for that: mostly, none is."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from shaderstat.archive.format import MAGIC, base_name
+
+if TYPE_CHECKING:
+    from shaderstat.inputs.files import File
+
+ENDINGS = (".foz", ".zip")
+# The file of a module or pipeline in an archive that was unpacked to a folder.
+_UNPACKED = re.compile(r"[0-9a-f]{2}\.[0-9a-f]{16}\.json")
+
+
+def is_archive(file: File) -> bool:
+    """Whether a file is an archive, or says that it is: by its beginning, or by its name."""
+    if file.held is not None:
+        return file.held.startswith(MAGIC)
+    lower = file.location.lower()
+    if lower.endswith(".spv") or file.problem is not None:
+        return False
+    if lower.endswith(ENDINGS) or os.path.isdir(file.location):
+        return True
+    try:
+        with open(file.location, "rb") as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
+
+
+def recording(file: File) -> str:
+    """What the archives share that several processes wrote together."""
+    return base_name(file.location)
+
+
+def is_unpacked(folder: str) -> bool:
+    """Whether a folder is an archive, unpacked.
+
+    Raises:
+        OSError: it can't be listed.
+    """
+    with os.scandir(folder) as listing:
+        return any(_UNPACKED.fullmatch(entry.name) for entry in listing)
+
+
+def names_hash(text: str, hash: int) -> bool:
+    """Whether ``0x0123…`` is that hash."""
+    return re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text) is not None and int(text, 16) == hash

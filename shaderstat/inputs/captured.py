@@ -1,0 +1,187 @@
+"""The pipelines in archives that are among the inputs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from io import BytesIO
+from typing import Any
+
+from shaderstat.archive.applications import Applications
+from shaderstat.archive.capture import Captured
+from shaderstat.archive.containers import Container, Stream, open_container
+from shaderstat.archive.format import KINDS, base_name
+from shaderstat.archive.records import Records
+from shaderstat.errors import InvalidSpirv
+from shaderstat.inputs.files import File
+from shaderstat.inputs.modules import InputModule
+from shaderstat.memory import Memory
+from shaderstat.model import Diagnostic, Setup
+from shaderstat.pipeline.spec import pack
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a report tells of a captured pipeline: its stages' modules, in the application's order, and a digest of all
+    of it, so that equal pipelines of several archives are seen to be equal."""
+
+    modules: tuple[InputModule, ...]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Archived:
+    """A captured pipeline that is read when it is compiled; `setup` is the device of the application it is from."""
+
+    captured: Captured
+    setup: Setup
+    memory: Memory | None = None
+
+    def fingerprint(self) -> str:
+        """Stands for all that would be read.
+
+        Raises:
+            InvalidSpirv: ``archive/…``, its path filled in.
+        """
+        return self.captured.records.fingerprint(self.captured.tag, self.captured.hash).hex()
+
+    def state(self) -> Mapping[str, Any]:
+        """The whole of it, as `shaderstat.model.Job` takes it.
+
+        Raises:
+            InvalidSpirv, Unsupported: ``archive/…``, its path filled in.
+        """
+        return _load(self.captured)[0]
+
+    def facts(self) -> Facts:
+        """What a report tells; remembered, so that nothing needs to be unpacked for it.
+
+        Raises:
+            InvalidSpirv, Unsupported: ``archive/…``, its path filled in.
+        """
+        if self.memory is None:
+            return _load(self.captured)[1]
+        question = ("captured", self.fingerprint(), self.captured.path)
+        known = self.memory.fact(*question)
+        if known is not None:
+            return Facts(tuple(InputModule(*module) for module in known[0]), known[1])
+        facts = _load(self.captured)[1]
+        plain = [[getattr(one, name) for name in _TOLD] for one in facts.modules]
+        self.memory.note_fact([plain, facts.sha256], *question)
+        return facts
+
+
+# Of an InputModule, in the order of its members.
+_TOLD = ("path", "sha256", "stage", "entry_point", "spirv_version", "generator")
+
+
+# A pipeline is read for every target, and once more for the report.
+@lru_cache(maxsize=64)
+def _load(captured: Captured) -> tuple[Mapping[str, Any], Facts]:
+    state = pack(captured.spec())
+    digests = {words: hashlib.sha256(words).hexdigest() for words in _words(state)}
+    return state, Facts(tuple(_modules(captured, state, digests)), _digest(state, digests))
+
+
+def _modules(captured: Captured, state: Mapping[str, Any], digests: Mapping[bytes, str]) -> Iterator[InputModule]:
+    by_path = {path: words for words, path, _ in _all_modules(state)}
+    for stage in captured.stages():
+        words = by_path[stage.path]
+        version, generator = struct.unpack_from("=xxxxII", words) if len(words) >= 12 else (0, 0)
+        yield InputModule(
+            stage.path,
+            digests[words],
+            stage.stage,
+            stage.entry_point,
+            f"{version >> 16 & 0xFF}.{version >> 8 & 0xFF}",
+            f"0x{generator:08x}",
+        )
+
+
+def _all_modules(state: Mapping[str, Any]) -> Iterator[list[Any]]:
+    yield from state["modules"]
+    for library in state["libraries"]:
+        yield from _all_modules(library)
+
+
+def _words(state: Mapping[str, Any]) -> Iterator[bytes]:
+    return (words for words, _, _ in _all_modules(state))
+
+
+def _digest(state: Mapping[str, Any], digests: Mapping[bytes, str]) -> str:
+    """Of everything but where it lies: paths are no part of a pipeline."""
+
+    def named(value: Any) -> Any:
+        return digests[value] if value in digests else value.hex()
+
+    def without_paths(one: Mapping[str, Any]) -> dict[str, Any]:
+        modules = [words for words, _, _ in one["modules"]]
+        return {**one, "modules": modules, "libraries": [without_paths(library) for library in one["libraries"]]}
+
+    text = json.dumps(without_paths(state), sort_keys=True, separators=(",", ":"), default=named)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# ── Archives ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is in some archives: pipelines, archives that make none (with a verdict), and what is wrong with them."""
+
+    pipelines: tuple[Archived, ...] = ()
+    broken: tuple[tuple[File, str, Diagnostic], ...] = ()
+    notes: tuple[Diagnostic, ...] = ()
+
+
+def read(files: Sequence[File], memory: Memory | None = None) -> Found:
+    """The pipelines of the archives of one recording: graphics, compute and ray tracing, each by their hashes."""
+    containers: list[Container] = []
+    broken: list[tuple[File, str, Diagnostic]] = []
+    for file in files:
+        try:
+            containers.append(
+                Stream(BytesIO(file.held), file.path)
+                if file.held is not None
+                else open_container(file.location, file.path)
+            )
+        except InvalidSpirv as error:
+            remark = Diagnostic("error", error.code, error.message, error.hint, file.path, error.offset)
+            broken.append((file, "invalid", remark))
+    if not containers:
+        return Found((), tuple(broken))
+    own = Records(containers)
+    records = Records([*containers, *_companions(files)])
+    applications = Applications(records)
+    found = tuple(
+        Archived(Captured(records, tag, hash), applications.setup(tag, hash), memory)
+        for tag in KINDS
+        for hash in own.hashes(tag)
+    )
+    if not found:
+        remark = Diagnostic("info", "archive/no-pipelines", "an archive without any pipeline", path=files[0].path)
+        broken.append((files[0], "skipped", remark))
+    notes = [replace(note, path=note.path or container.path) for container in containers for note in container.remarks]
+    return Found(found, tuple(broken), (*notes, *applications.remarks))
+
+
+def _open(file: File) -> Container:
+    if file.held is not None:
+        return Stream(BytesIO(file.held), file.path)
+    return open_container(file.location, file.path)
+
+
+def _companions(files: Sequence[File]) -> Iterator[Container]:
+    """What the others of a recording refer to: ``base.foz``, which was not named itself."""
+    for file in files[:1]:
+        base = base_name(file.location) + ".foz"
+        if file.held is None and base not in {each.location for each in files} and os.path.isfile(base):
+            try:
+                yield open_container(base, base)
+            except InvalidSpirv:
+                return  # what is missing will be named
