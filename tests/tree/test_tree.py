@@ -216,7 +216,7 @@ def test_an_ordinary_user_without_a_home_uses_the_tree(tree: Tree, samples: Path
     for one in (made, replace(made, prefix=prefix, environment=environment, spirv_tools=None)):
         with Pool() as pool:
             pool.wait(pool.add(one))
-            (outcome,) = pool.run(1, lambda _: job)
+            (outcome,) = pool.run(1, lambda *_: job)
         answers.append([(each.name, each.bits) for each in outcome.answer.executables[0].statistics])
     assert answers[0] == answers[1] != []
     # A prefix that drops what the shim reads at its start would give the numbers of another GPU.
