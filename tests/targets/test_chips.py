@@ -18,7 +18,7 @@ from shaderstat.targets import chips
         ("radv", "gfx1100", "navi31", ("navi31", "gfx1100")),
         ("radv", "aldebaran", "mi200", ("mi200", "aldebaran")),
         ("radv", "strix1", "gfx1150", ("gfx1150", "strix1")),
-        # Nouveau's code names and chipset numbers (nouveau.freedesktop.org, CodeNames)
+        # Nouveau's code names and chipset numbers (its page CodeNames)
         ("nvk", "ad102", "ad102", ("192",)),
         ("nvk", "192", "ad102", ("192",)),
         ("nvk", "0x192", "ad102", ("192",)),
