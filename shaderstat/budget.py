@@ -9,7 +9,7 @@ A number that can't be read is no number that holds, and a rule that looks at no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from fractions import Fraction
@@ -48,7 +48,12 @@ def bound(limit: Limit, baseline: Number | None) -> Fraction | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Check:
-    """One statistic of one executable (of a whole pipeline: the compile time) held against one limit."""
+    """One statistic of one executable (of a whole pipeline: the compile time) held against one limit.
+
+    Attributes:
+        bound: what the limit comes to; `baseline` what was accepted, where it is relative.
+        again, accept: the commands that show the number again, and that take it into the baseline.
+    """
 
     rule: Rule
     limit: Limit
@@ -60,7 +65,8 @@ class Check:
     bound: Fraction
     baseline: Number | None
     holds: bool
-    variant: tuple[tuple[str, str], ...] = ()
+    again: tuple[str, ...] = ()
+    accept: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,15 +129,25 @@ class Judge:
     Args:
         keep: remember the checks that hold, too.
         take: remember the numbers, for `taken`.
+        again: gives the command that shows a pipeline on a target; `accept` is the one that updates the baseline.
     """
 
     def __init__(
-        self, rules: Sequence[Rule], baseline: Baseline | None = None, *, keep: bool = False, take: bool = False
+        self,
+        rules: Sequence[Rule],
+        baseline: Baseline | None = None,
+        *,
+        keep: bool = False,
+        take: bool = False,
+        again: Callable[[Pipeline, str | None], tuple[str, ...]] = lambda pipeline, target: (),
+        accept: tuple[str, ...] = (),
     ) -> None:
         self._rules = rules
         self._baseline = baseline
         self._keep = keep
         self._take = take
+        self._again = again
+        self._accept = accept
         self._verdict = Verdict(rules=len(rules))
         self._pipelines: dict[str, Pipeline] = {}
         self._used: set[int] = set()  # limits that looked at something
@@ -276,7 +292,6 @@ class Judge:
         if holds and not self._keep:
             return
         pipeline = self._pipelines.get(result.pipeline)
-        variant = tuple((name, str(each)) for name, each in pipeline.variant.items()) if pipeline else ()
         check = Check(
             rule,
             limit,
@@ -288,7 +303,8 @@ class Judge:
             bound,
             base if limit.relative else None,
             holds,
-            variant,
+            self._again(pipeline, result.target) if pipeline is not None and not holds else (),
+            self._accept,
         )
         (verdict.kept if holds else verdict.failures if rule.severity == "error" else verdict.warnings).append(check)
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "ir": "The compiler's internal representations, down to the machine code.",
     "reflect": "What was inferred: each pipeline's state, as a manifest that gives the same pipeline again.",
     "diff": "What became better or worse: two saved reports, two trees of shaders, or one tree on two targets.",
+    "check": "Budgets: which shaders take more than shaderstat.yaml, or --max, allows.",
     "targets": "The compilers that can be reached from here, and why others can't.",
 }
 
@@ -96,7 +97,8 @@ def _print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "SHADERSTAT"},
     subcommand_metavar="[COMMAND] PATH...",
     epilog="Exit status: 0 answered and nothing is wrong, 1 answered and the answer is bad, 2 no trustworthy answer"
-    " (bad input, no compiler, a crash, a time-out, nothing matched), 130 interrupted.",
+    " (bad input, no compiler, a crash, a time-out, nothing matched), 130 interrupted (by another signal: 128 plus its"
+    " number).",
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Print the version."
@@ -120,7 +122,9 @@ def run(argv: Sequence[str]) -> int:
         if "_SHADERSTAT_COMPLETE" in os.environ:  # click's own protocol with the shell
             main.main([*argv], "shaderstat")
         status = _invoke(argv)
-        return _flushed(status)  # a full disk is noticed here, not after the status is decided
+        if sys.stdout is not None:
+            sys.stdout.flush()  # a full disk is noticed here, not after the status is decided
+        return status
     except BrokenPipeError:
         _leave_stdout()
         return 141
@@ -146,19 +150,6 @@ def _invoke(argv: Sequence[str]) -> int:
         return leaving.exit_code
 
 
-def _flushed(status: int) -> int:
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        say(f"error: standard output: can't be written: {error.strerror or error}")
-        _leave_stdout()
-        return 2
-    return status
-
-
 def interrupted(interruption: BaseException) -> str:
     """What is said of it."""
     number = exit_status(interruption) - 128
@@ -179,12 +170,22 @@ def _failed(error: Exception) -> int:
             say(f"hint: {error.hint}")
         return error.exit_code
     if isinstance(error, OSError) and error.filename is None:
-        say(f"error: {error.strerror or error}")
-        if error.errno in (errno.EMFILE, errno.ENFILE):
-            say("hint: fewer compilers at a time take fewer: a smaller -j, fewer -t; or a larger ulimit -n")
+        _tell_nameless(error)
         return 2
     say(f"error: a fault of shaderstat itself: {type(error).__name__}: {error}. With {DEBUG}=1 it tells where")
     return 2
+
+
+def _tell_nameless(error: OSError) -> None:
+    """An error of the system that names no file."""
+    what = error.strerror or str(error)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):  # of files it is told with their names
+        say(f"error: standard output can't be written: {what}")
+        _leave_stdout()
+        return
+    say(f"error: {what}")
+    if error.errno in (errno.EMFILE, errno.ENFILE):
+        say("hint: fewer compilers at a time take fewer: a smaller -j, fewer -t; or a larger ulimit -n")
 
 
 def say(line: str) -> None:

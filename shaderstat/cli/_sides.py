@@ -58,12 +58,8 @@ class Loader:
             if self._texts is not None and os.path.isdir(path):
                 self._texts.read_folder(path, collector)
                 return collector.side
-            try:
-                with _stdin() if path == "-" else open(path, "rb") as stream:
-                    for event in _events(stream, label):
-                        collector.feed(event)
-            except OSError as error:
-                raise ShaderstatError(f"{label}: can't be read: {error.strerror or error}") from None
+            for event in _events(_stdin(), label) if path == "-" else events_of(path):
+                collector.feed(event)
         return collector.side
 
     def live(self, path: str, targets: tuple[str, ...]) -> Side:
@@ -110,6 +106,25 @@ def _events(stream: BinaryIO, label: str) -> Iterator[Event]:
     if is_fossilize_csv(buffered.peek(_HEAD)):
         return read_fossilize(buffered, label)
     return read_events(buffered, label)
+
+
+def is_report(path: str) -> bool:
+    """Whether a path is a saved report, or the peer's table, and not a shader."""
+    return path != "-" and not os.path.isdir(path) and _is_saved(_head(path))
+
+
+def events_of(path: str) -> Iterator[Event]:
+    """A saved report's events.
+
+    Raises:
+        ShaderstatError: it can't be read, or isn't what it looks like.
+    """
+    label = printable(path)
+    try:
+        with open(path, "rb") as stream:
+            yield from _events(stream, label)
+    except OSError as error:
+        raise ShaderstatError(f"{label}: can't be read: {error.strerror or error}") from None
 
 
 def _is_saved(head: bytes) -> bool:
