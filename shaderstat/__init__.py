@@ -13,9 +13,10 @@ the host side by doing so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # `typing` takes longer to import than all else that is needed here
 if TYPE_CHECKING:
+    from typing import Any
+
     from shaderstat._version import __version__
     from shaderstat.api import inspect, stream
     from shaderstat.errors import InvalidSpirv, NoTarget, ShaderstatError, Unsupported

@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """Run the command line and exit with its status."""
-    from shaderstat.cli import run
+    try:
+        from shaderstat import interruptions
 
-    sys.exit(run(sys.argv[1:]))
+        interruptions.install()
+        from shaderstat.cli import run
+    except KeyboardInterrupt:  # in the first moments of an import
+        os._exit(130)
+    interruptions.started()
+    try:
+        status = run(sys.argv[1:])
+    except KeyboardInterrupt as interruption:  # one more, while the first was seen to
+        status = interruptions.exit_status(interruption)
+    finally:
+        interruptions.finished()
+    sys.exit(status)
 
 
 if __name__ == "__main__":

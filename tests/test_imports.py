@@ -81,6 +81,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
             "config",
             "engine",
             "errors",
+            "interruptions",
             "model",
             "reflection",
             "reporters",

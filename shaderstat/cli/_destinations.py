@@ -20,6 +20,8 @@ from shaderstat.errors import ShaderstatError
 from shaderstat.reporters.base import FORMATS
 from shaderstat.reporters.text import printable
 
+# The format that is no report: what was compiled, for other tools to compile again.
+ARCHIVE = "foz"
 _ENDINGS = {
     ".json": "json",
     ".jsonl": "jsonl",
@@ -190,6 +192,19 @@ def open_destinations(
     return opened
 
 
+def path_of(output: str, formats: Collection[str] = FORMATS) -> str:
+    """The path in ``[FORMAT:]PATH``."""
+    head, colon, rest = output.partition(":")
+    return rest if colon and head in formats else output
+
+
+def is_written(wanted: str, outputs: Sequence[str], format: str, explicit: bool) -> bool:
+    """Whether one of the outputs is of the format `wanted`; the others as in `open_destinations`."""
+    if not outputs:
+        return format == wanted
+    return any(_split(output, format, explicit, FORMATS)[0] == wanted for output in outputs if output)
+
+
 def _split(output: str, format: str, explicit: bool, formats: Collection[str]) -> tuple[str, str]:
     head, colon, rest = output.partition(":")
     if colon and head in formats:
@@ -208,6 +223,10 @@ def _split(output: str, format: str, explicit: bool, formats: Collection[str]) -
 def cannot_write(path: str, error: OSError) -> ShaderstatError:
     """What went wrong, with the file's name."""
     return ShaderstatError(f"{printable(path)}: can't be written: {error.strerror or error}")
+
+
+def _cannot_write_stdout(error: OSError) -> ShaderstatError:
+    return ShaderstatError(f"standard output can't be written: {error.strerror or error}")
 
 
 def flush_stdout() -> None:
@@ -247,7 +266,7 @@ class _Named:
 
     def _error(self, error: OSError) -> Exception:
         if self._path is None:
-            return error if isinstance(error, BrokenPipeError) else cannot_write("standard output", error)
+            return error if isinstance(error, BrokenPipeError) else _cannot_write_stdout(error)
         return cannot_write(self._path, error)
 
 
@@ -276,7 +295,7 @@ def patient_stdout() -> Iterator[None]:
         sys.stdout.flush()
         sys.stdout = replaced
     if raw.error is not None and not isinstance(raw.error, BrokenPipeError):
-        raise cannot_write("standard output", raw.error)
+        raise _cannot_write_stdout(raw.error)
 
 
 class _Patient(io.FileIO):

@@ -74,6 +74,7 @@ class Folder:
         self._executables = 0
         self._taken = {INDEX}  # files, and
         self._folders: dict[str, object] = {}  # folders with whose they are, both folded
+        self._made: set[str] = set()
         self._targets: list[str] = []
         self._pipelines: dict[str, Pipeline] = {}
         self._head: RunEvent | None = None
@@ -83,6 +84,7 @@ class Folder:
     def feed(self, event: Event) -> None:
         if isinstance(event, RunEvent):
             self._head = event
+            self._write_index()  # whatever becomes of the run, the folder says that it is not all there
         elif isinstance(event, TargetEvent):
             if event.target.id not in self._targets:
                 self._targets.append(event.target.id)
@@ -98,11 +100,7 @@ class Folder:
     def close(self) -> None:
         """Write the index."""
         if self._head is not None:
-            producer = {"name": self._head.producer.name, "version": self._head.producer.version}
-            head = {"schema": INDEX_SCHEMA, "producer": producer, "complete": self._complete}
-            # Not UTF-8 but ASCII with escapes: names may hold anything.
-            text = json.dumps({**head, "files": self._files}, indent=1)
-            self._write(INDEX, text.encode("ascii") + b"\n")
+            self._write_index()
             self._say(INDEX)
         for sink in self._forward:
             sink.close()
@@ -112,6 +110,14 @@ class Folder:
         executables = "1 executable" if self._executables == 1 else f"{self._executables} executables"
         line = f"{files} of {executables} in {os.path.join(printable(self._path), '')}"
         return [*(remark for sink in self._forward for remark in sink.remarks()), line]
+
+    def _write_index(self) -> None:
+        assert self._head is not None
+        producer = {"name": self._head.producer.name, "version": self._head.producer.version}
+        head = {"schema": INDEX_SCHEMA, "producer": producer, "complete": self._complete}
+        # Not UTF-8 but ASCII with escapes: names may hold anything.
+        text = json.dumps({**head, "files": self._files}, indent=1)
+        self._write(INDEX, text.encode("ascii") + b"\n")
 
     def _written(self, event: ResultEvent) -> ResultEvent:
         """The event with the paths of what was written."""
@@ -174,7 +180,7 @@ class Folder:
         place = os.path.join(self._path, *name.split("/"))
         temporary = None
         try:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
+            self._make_folders(name.split("/")[:-1])
             handle, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".", suffix=".part")
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
@@ -185,6 +191,17 @@ class Folder:
                 with contextlib.suppress(OSError):
                     os.unlink(temporary)
             raise ShaderstatError(f"{printable(place)}: can't be written: {error.strerror or error}") from None
+
+    def _make_folders(self, parts: Sequence[str]) -> None:
+        """Make the folders on the way to a file. A link in the place of one is replaced too: it leads out of here."""
+        place = self._path
+        for part in parts:
+            place = os.path.join(place, part)
+            if place not in self._made:
+                if os.path.islink(place):
+                    os.unlink(place)
+                os.makedirs(place, exist_ok=True)
+                self._made.add(place)
 
     def _say(self, name: str) -> None:
         if self._names and sys.stdout is not None:

@@ -5,15 +5,17 @@ stdout holds the data; which compiler answered, what was left out and how much t
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
+from typing import cast
 
-from shaderstat.cli import say
-from shaderstat.cli._destinations import Destination, open_destinations
+from shaderstat import interruptions
+from shaderstat.cli import interrupted, say
+from shaderstat.cli._destinations import Destination, flush_stdout, open_destinations, path_of, patient_stdout
 from shaderstat.cli._settings import Settings
 from shaderstat.cli._tally import Sink, Tally
+from shaderstat.model import Event
 from shaderstat.reporters import base
 from shaderstat.reporters.base import Output
 
@@ -23,21 +25,27 @@ def destinations(
     given: Settings, *, silent: bool = False, formats: Collection[str] = base.FORMATS
 ) -> Iterator[list[tuple[str, Destination]]]:
     """The opened outputs; committed at the end, discarded when something goes wrong."""
-    opened = open_destinations(
-        given.options["outputs"],
-        given.format,
-        explicit=given.explicit,
-        silent=silent and not given.explicit,
-        formats=formats,
-    )
-    try:
-        yield opened
-        for _, destination in opened:
-            destination.commit()
-    except BaseException:
-        for _, destination in opened:
-            destination.discard()
-        raise
+    opened: list[tuple[str, Destination]] = []
+    files = len(given.options["outputs"]) > 1 or given.options.get("out") is not None
+    with patient_stdout() if files else nullcontext():
+        try:
+            with interruptions.held():
+                opened += open_destinations(
+                    given.options["outputs"],
+                    given.format,
+                    explicit=given.explicit,
+                    silent=silent and not given.explicit,
+                    formats=formats,
+                )
+            yield opened
+            with interruptions.held():
+                for _, destination in opened:
+                    destination.commit()
+        except BaseException:
+            with interruptions.held():
+                for _, destination in opened:
+                    destination.discard()
+            raise
 
 
 def create(view: str, given: Settings, opened: Sequence[tuple[str, Destination]]) -> list[Output]:
@@ -56,35 +64,51 @@ def answer(given: Settings, sinks: Sequence[Sink]) -> int:
 
     Raises:
         ShaderstatError: nothing could be answered.
-        KeyboardInterrupt: in the middle of something, so that what was written may be cut.
+        KeyboardInterrupt: before anything was answered.
     """
     from shaderstat import engine  # late: a slip in the options is told before anything is loaded
 
     tally = Tally(given)
     started = time.monotonic()
-    interrupted = False
-    with closing(engine.run(given.request)) as events:  # type: ignore[type-var]  # it is a generator
-        try:
-            for event in events:
-                tally.feed(event)
-                for sink in sinks:
-                    sink.feed(event)
-                _flush()
-        except KeyboardInterrupt:
-            if not tally.ended:
-                raise
-            interrupted = True  # the engine has closed the run: what was answered until then is worth keeping
-    for sink in sinks:
-        sink.close()
-    _flush()
-    status = tally.finish(sinks, time.monotonic() - started)
-    if interrupted:
-        say("interrupted")
-        return 130
-    return status
+    interruption: KeyboardInterrupt | None = None
+    # What is fed to a sink is fed to it whole: an interruption ends the waiting for the engine, and nothing else.
+    with interruptions.held():
+        events = cast("Generator[Event, None, None]", engine.run(given.request))
+        with closing(events):
+            try:
+                while (event := _next(events)) is not None:
+                    tally.feed(event)
+                    for sink in sinks:
+                        sink.feed(event)
+                    flush_stdout()
+            except KeyboardInterrupt as error:
+                if not tally.ended:
+                    raise
+                interruption = error  # the engine has closed the run: what was answered until then is worth keeping
+        for sink in sinks:
+            sink.close()
+        flush_stdout()
+        status = tally.finish(sinks, time.monotonic() - started)
+    if interruption is None:
+        return status
+    _tell_incomplete(given)
+    say(interrupted(interruption))
+    return interruptions.exit_status(interruption)
 
 
-def _flush() -> None:
-    """Let a reader have what there is, before stderr says what comes after it; and notice a reader that left."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
+def _next(events: Generator[Event, None, None]) -> Event | None:
+    """The next event, None behind the last. An interruption reaches the engine wherever it was caught, and the run's
+    end comes from there."""
+    try:
+        with interruptions.let_through():
+            return next(events, None)
+    except KeyboardInterrupt as interruption:
+        return events.throw(interruption)  # it comes back out of an engine that has ended
+
+
+def _tell_incomplete(given: Settings) -> None:
+    """A table can't say itself that it isn't whole."""
+    names = [path for path in map(path_of, given.options["outputs"]) if path != "-"]
+    if names:
+        hold = "hold" if len(names) > 1 else "holds"
+        say(f"incomplete: {', '.join(names)} {hold} what was answered until then")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from shaderstat.cli._files import _safe, _slug
+from shaderstat.errors import NoTarget
 from tests.cli.conftest import Call
 from tests.cli.events import TEXTS, Engine, answered, executable, run, unanswered
 
@@ -154,6 +155,34 @@ def test_force_replaces_a_link_and_leaves_what_it_led_to(call: Call, engine: Eng
     (tmp_path / "out/index.json").symlink_to(tmp_path / "precious")
     assert call("ir", "x.spv", "--out", "out", "--force").status == 0
     assert (tmp_path / "precious").read_text() == "precious"
+
+
+def test_force_replaces_a_linked_folder_and_leaves_what_is_in_it(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("a/x"), answered("y")))
+    (tmp_path / "elsewhere/x").mkdir(parents=True)
+    (tmp_path / "elsewhere/x/compute.1.assembly.txt").write_text("precious")
+    (tmp_path / "out/y").mkdir(parents=True)
+    (tmp_path / "out/a").symlink_to(tmp_path / "elsewhere")
+    assert call("ir", "x.spv", "--out", "out", "--force").status == 0
+    assert [path.read_text() for path in (tmp_path / "elsewhere").rglob("*") if path.is_file()] == ["precious"]
+    assert len(index(tmp_path / "out")) == 4
+
+
+def test_a_folder_that_was_linked_itself_is_written_to(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("x")))
+    (tmp_path / "real").mkdir()
+    (tmp_path / "out").symlink_to("real")
+    assert call("ir", "x.spv", "--out", "out").status == 0
+    assert len(index(tmp_path / "real")) == 2
+
+
+def test_until_all_is_written_the_index_says_that_it_is_not(call: Call, engine: Engine, tmp_path: Path) -> None:
+    """Also where an earlier run's index said the opposite."""
+    engine.answers(*run(answered("x")))
+    assert call("ir", "x.spv", "--out", "out").status == 0
+    engine.answers(*run(answered("x"))[:-1], NoTarget("the device is gone"))
+    assert call("ir", "x.spv", "--out", "out", "--force").status == 2
+    assert not json.loads((tmp_path / "out/index.json").read_text())["complete"]
 
 
 def test_a_file_in_the_folders_place_is_refused(call: Call, tmp_path: Path) -> None:

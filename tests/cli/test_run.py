@@ -15,7 +15,7 @@ import pytest
 
 from shaderstat.cli import COMMANDS, main
 from shaderstat.errors import NoTarget
-from shaderstat.model import Failure, SpecOption
+from shaderstat.model import Diagnostic, Event, Failure, ResultEvent, SpecOption
 from tests.cli.conftest import Call
 from tests.cli.events import Engine, answered, executable, note, run, unanswered
 from tests.conftest import ROOT, Run
@@ -215,6 +215,26 @@ def test_an_error_of_the_run_is_no_success(call: Call, engine: Engine) -> None:
     assert done.err == "error: --spec 7: no module has this constant\n"
 
 
+def test_what_looks_like_a_pipeline_and_is_none_is_said_once(call: Call, engine: Engine) -> None:
+    def halves(number: int) -> list[Event]:
+        said = Diagnostic("warning", "pipeline/interface-mismatch", f"not paired: {number}.frag reads location 2")
+        return [
+            replace(event, result=replace(event.result, diagnostics=(said,)))
+            if isinstance(event, ResultEvent)
+            else event
+            for name in ("vert", "frag")
+            for event in answered(f"a/{number}.{name}")
+        ]
+
+    engine.answers(*run(halves(0), halves(1)))
+    done = call("a", "-f", "csv")
+    assert done.status == 0
+    assert done.err.splitlines()[:-1] == [f"warning: a: not paired: {n}.frag reads location 2" for n in (0, 1)]
+    assert call("a", "-q").err == ""
+    engine.answers(*run(*map(halves, range(13))))
+    assert "warning: 3 more look like pipelines and are none: the report has them" in call("a").err.splitlines()
+
+
 @pytest.mark.parametrize("command", ["stats", "list", "ir"])
 def test_generated_stages_are_shown_and_counted_when_that_is_asked(call: Call, engine: Engine, command: str) -> None:
     made, data = executable(("vertex",), 0, "Made Up")
@@ -254,4 +274,4 @@ def test_a_full_disk_is_an_error(shaderstat: Run) -> None:
             [sys.executable, "-m", "shaderstat"], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert done.returncode == 2
-    assert done.stderr == "error: No space left on device\n"
+    assert done.stderr == "error: standard output can't be written: No space left on device\n"
