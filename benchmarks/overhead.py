@@ -12,12 +12,13 @@ import argparse
 import struct
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from shaderstat import engine
-from shaderstat.model import Answer, EndEvent, Job, Request
+from shaderstat.model import EndEvent, Request
 from shaderstat.pool import Outcome, Pool
+from shaderstat.pool.pool import Load
 
 SAMPLES = Path(__file__).resolve().parent.parent / "sample_spirv"
 
@@ -29,9 +30,7 @@ class MeasuredPool(Pool):
     wall_ns = 0
     cpu_ns = 0
 
-    def run(
-        self, tasks: int, load: Callable[[int], Job | Answer], shares: Mapping[int, Sequence[int]] | None = None
-    ) -> Iterator[Outcome]:
+    def run(self, tasks: int, load: Load, shares: Mapping[int, Sequence[int]] | None = None) -> Iterator[Outcome]:
         """As `Pool.run`; sets the class's counters."""
         wall, cpu = time.perf_counter_ns(), time.process_time_ns()
         for outcome in super().run(tasks, load, shares):
@@ -61,7 +60,9 @@ def main() -> None:
     setattr(engine, "Pool", MeasuredPool)  # noqa: B010 (mypy)
     with tempfile.TemporaryDirectory() as folder:
         make_modules(Path(folder), arguments.copies)
-        request = Request((folder,), targets=(arguments.target,), validate=not arguments.no_validate)
+        request = Request(
+            (folder,), targets=(arguments.target,), validate=not arguments.no_validate, jobs=1, cache=False
+        )
         *_, end = engine.run(request)
     assert isinstance(end, EndEvent)
     count = sum(number for status, number in end.run.counts.items() if status != "cached")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -84,7 +84,7 @@ class Watch:
         return None if oldest is None else (self._name(oldest.task), time.monotonic() - oldest.since)
 
 
-def run(request: Request, watch: Watch | None = None) -> Iterator[Event]:
+def run(request: Request, watch: Watch | None = None) -> Generator[Event, None, None]:
     """Answer a request.
 
     Args:

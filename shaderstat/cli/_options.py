@@ -102,9 +102,13 @@ work = _all(
         help="The limit for one pipeline.",
     ),
     click.option(
-        "-j", "--jobs", type=click.IntRange(min=1), default=1, show_default=True, metavar="N",
-        help="Compilers at work side by side, for each target.",
+        "-j", "--jobs", type=click.IntRange(min=1), metavar="N",
+        help="Compilers at work side by side, for each target. [default: one for each core there is]",
     ),
+    click.option("--fail-fast", is_flag=True, help="Stop at the first pipeline without an answer."),
+    click.option("--no-cache", is_flag=True, help="Neither use nor keep remembered answers."),
+    click.option("--refresh", is_flag=True, help="Ask compilers again, and remember that."),
+    click.option("--no-progress", is_flag=True, help="No progress bar on the terminal."),
     click.option("--no-validate", is_flag=True, help="Give drivers even what SPIRV-Tools' validator refuses."),
     click.option(
         "--pipeline", "pipelines", multiple=True, metavar="GLOB", envvar="SHADERSTAT_PIPELINE",

@@ -71,13 +71,13 @@ class Loader:
         from shaderstat import engine  # late: a slip in the options is told before anything is loaded
 
         request = self._request(path, targets)
-        tally = Tally(replace(self._given, request=request))
+        watch = engine.Watch()
+        tally = Tally(replace(self._given, request=request), watch)
         collector = self._collector(printable(path), live=True)
-        with closing(engine.run(request)) as events:  # type: ignore[type-var]  # it is a generator
+        with closing(tally.progress), closing(engine.run(request, watch)) as events:
             for event in events:
                 tally.feed(event)
                 self._feed(collector, event)
-        tally.progress.clear()
         return collector.side
 
     def _request(self, path: str, targets: tuple[str, ...]) -> Request:

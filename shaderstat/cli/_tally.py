@@ -6,12 +6,13 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shaderstat.cli import say
 from shaderstat.cli._progress import Progress
 from shaderstat.cli._settings import Settings
 from shaderstat.model import (
+    BAD_STATUSES,
     STATUSES,
     EndEvent,
     Event,
@@ -20,12 +21,11 @@ from shaderstat.model import (
     PipelineEvent,
     Result,
     ResultEvent,
-    RunEvent,
     TargetEvent,
 )
 
-# Statuses that leave a question without a trustworthy answer, whatever another target says.
-_BAD = frozenset({"invalid", "failed", "crashed", "timeout"})
+if TYPE_CHECKING:
+    from shaderstat.engine import Watch
 
 # Problems told one by one on stderr; the report has all of them.
 _TOLD = 10
@@ -43,33 +43,32 @@ class Sink(Protocol):
 class Tally:
     """What the events come to: the notes on stderr, the summary, the exit status."""
 
-    def __init__(self, given: Settings) -> None:
+    def __init__(self, given: Settings, watch: Watch | None = None) -> None:
+        """Args:
+        watch: tells how far the run is while no event comes; None to show nothing of that.
+        """
         self._given = given
         self._said: set[tuple[str, str]] = set()
-        self._pipelines: dict[str, Pipeline] = {}
+        self._pipeline: Pipeline | None = None  # whose results come now
+        self._is_answered = False  # on some target
         self._open: dict[str, tuple[Result, Pipeline | None]] = {}  # unsupported somewhere, answered nowhere so far
-        self._answered: set[str] = set()
-        self._seen = self._total = 0
         self._counts: Counter[str] = Counter()
         self._bad = 0
         self._wrong = False  # an error that is no result's
         self._executables = 0
         self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
         self._names: dict[str, set[str]] = {}  # option → what it could have matched
-        self.progress = Progress(shown=not given.quiet and given.is_silent_until_the_end)
+        shown = not given.quiet and not given.options.get("no_progress") and given.is_silent_until_the_end
+        self.progress = Progress(watch, shown=shown)
         self.ended = False
         self._complete = False
 
     def feed(self, event: Event) -> None:
         """Take the next event of a run."""
-        if isinstance(event, RunEvent):
-            self._total = event.pipelines
-        elif isinstance(event, NoteEvent):
+        if isinstance(event, NoteEvent):
             self._note(event)
         elif isinstance(event, PipelineEvent):
-            self._pipelines = {event.pipeline.id: event.pipeline}
-            self._seen += 1
-            self.progress.tell(self._seen, self._total)
+            self._pipeline, self._is_answered = event.pipeline, False
         elif isinstance(event, TargetEvent):
             for option in ("--stat", "--sort"):
                 self._names.setdefault(option, set()).update(info.name for info in event.target.statistics)
@@ -80,7 +79,7 @@ class Tally:
 
     def finish(self, sinks: Sequence[Sink], seconds: float) -> int:
         """Say what is to be said at the end, and decide the status."""
-        self.progress.clear()
+        self.progress.close()
         for result, pipeline in islice(self._open.values(), max(_TOLD - self._bad, 0)):
             self._tell(result, pipeline)
         untold = self._bad + len(self._open) - _TOLD
@@ -127,15 +126,16 @@ class Tally:
         if result.executables and result.target is not None:
             given = any(executable.representations for executable in result.executables)
             self._silent[result.target] = self._silent.get(result.target, True) and not given
-        pipeline = self._pipelines.get(result.pipeline)
+        pipeline = self._pipeline
         if result.status == "ok":
-            self._answered.add(result.pipeline)
+            self._is_answered = True
             self._open.pop(result.pipeline, None)
-        elif result.status == "unsupported" and result.pipeline not in self._answered:
+        elif result.status == "unsupported" and not self._is_answered:
             self._open.setdefault(result.pipeline, (result, pipeline))
-        if result.status in _BAD:
+        if result.status in BAD_STATUSES:
+            lost = result.failure is not None and result.failure.code == "target/lost"  # which was said once
             self._bad += 1
-            if self._bad <= _TOLD:
+            if self._bad <= _TOLD and not lost:
                 self._tell(result, pipeline)
 
     def _tell(self, result: Result, pipeline: Pipeline | None) -> None:
