@@ -199,7 +199,7 @@ class _Run:
         complete = True
         try:
             yield from self._results()
-            for note in self._unmatched():
+            for note in self.plan.unmatched(self.spec_found):
                 yield self._note(note)
         except _Stop:
             complete = False
@@ -360,14 +360,8 @@ class _Run:
             ),
         )
         data = tuple(tuple(one.data for one in executable.representations) for executable in answer.executables)
-        yield self._result(result, data, answer.state)
-
-    def _unmatched(self) -> Iterator[Diagnostic]:
-        """Constants that no module has: the answer is not the one that was asked for."""
-        for (stage, constant), place in self.plan.constants.items():
-            if (stage, constant) not in self.spec_found:
-                name = f"{stage}:{constant}" if stage else constant
-                yield Diagnostic("error", "spec/unmatched", f"{place} {name}: no module has this constant")
+        state = None if answer.state is None else {"spec": answer.state, "setup": planned.setup}
+        yield self._result(result, data, state)
 
     def _result(
         self, result: Result, data: tuple[tuple[bytes, ...], ...] = (), state: Mapping[str, Any] | None = None

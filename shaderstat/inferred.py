@@ -32,10 +32,12 @@ class Inferred:
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """All that a request leads to; `device` is the one whose facts were asked, with its target's name."""
+    """All that a request leads to; `device` is the one whose facts were asked, with its target's name; `notes` are
+    remarks on the request itself."""
 
     device: str
     pipelines: tuple[Inferred, ...]
+    notes: tuple[Diagnostic, ...] = ()
 
 
 def infer(request: Request) -> States:
@@ -55,7 +57,7 @@ def infer(request: Request) -> States:
         plan = outline.plan()
         work = [(one, variant) for one in plan.items if one.candidate.verdict is None for variant in one.variants]
         if not work:
-            return States("", tuple(_early(one) for one in plan.items))
+            return States("", tuple(_early(one) for one in plan.items), plan.notes)
         ((opened, *_), _) = opening.wait()
         lanes = {outline.setup: opened.lane}
         for one, _ in work:
@@ -75,7 +77,11 @@ def infer(request: Request) -> States:
                 found.append(_early(one))
             else:
                 found += _once(_inferred(one, variant, answers[next(tasks)]) for variant in one.variants)
-        return States(f"{target_id(opened)} ({opened.hello.device.name})", tuple(found))
+        matched = {
+            variant.choices[place][:2] for task, (_, variant) in enumerate(work) for place in answers[task].spec_found
+        }
+        notes = (*plan.notes, *plan.unmatched(matched))
+        return States(f"{target_id(opened)} ({opened.hello.device.name})", tuple(found), notes)
 
 
 def _early(one: Planned) -> Inferred:

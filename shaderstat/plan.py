@@ -5,7 +5,7 @@ The manifest's defaults lie lowest, then what it says of a pipeline, then the co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +78,13 @@ class Plan:
     notes: tuple[Diagnostic, ...] = ()
     constants: Mapping[Constant, str] = field(default_factory=dict)
     config: str | None = None
+
+    def unmatched(self, found: Collection[Constant]) -> Iterator[Diagnostic]:
+        """Constants that no module has: the answer is not the one that was asked for."""
+        for (stage, constant), place in self.constants.items():
+            if (stage, constant) not in found:
+                name = f"{stage}:{constant}" if stage else constant
+                yield Diagnostic("error", "spec/unmatched", f"{place} {name}: no module has this constant")
 
 
 class Outline:

@@ -65,12 +65,15 @@ def _manifest(context: click.Context, options: Mapping[str, Any]) -> int:
     states = inferred.infer(asked(context, options))
     for line in inferred.lines(states):
         click.echo(printable(line))
+    for note in states.notes:
+        say(f"{note.severity}: {note.message}")
     for one in states.pipelines:
         for each in one.diagnostics if one.status != "ok" else ():
             say(f"error: {each.path or one.name}: {each.message}")
             if each.hint:
                 say(f"hint: {each.hint}")
-    return 0 if all(one.status in ("ok", "skipped") for one in states.pipelines) else 2
+    answered = all(one.status in ("ok", "skipped") for one in states.pipelines)
+    return 0 if answered and all(note.severity != "error" for note in states.notes) else 2
 
 
 def _choices(texts: Sequence[str]) -> list[tuple[str | None, str, str]]:

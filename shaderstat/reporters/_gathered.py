@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from shaderstat.model import (
     Event,
@@ -120,6 +121,7 @@ def pipeline_words(pipeline: Pipeline) -> str:
     words = [pipeline.kind.replace("_", " ")] if pipeline.kind else []
     if pipeline.workgroup:
         words.append("workgroup " + "×".join(str(size) for size in pipeline.workgroup))
+    words += _said(pipeline.state.given if pipeline.state is not None else {})
     words += [f"{name}={value}" for name, value in pipeline.variant.items()]
     return printable(" · ".join(words))
 
@@ -162,3 +164,18 @@ def is_spill(statistic: Statistic, info: StatisticInfo) -> bool:
 def short(info: StatisticInfo) -> str:
     """A column's heading: the label, or the driver's name."""
     return printable(info.label or info.name) or "(unnamed)"
+
+
+def _said(given: Mapping[str, Any]) -> Iterator[str]:
+    """What was said of a pipeline's state, in a few words: ``samples 4``; the longer forms are named only."""
+    longer = []
+    for name, value in given.items():
+        if isinstance(value, Mapping):
+            longer.append(name)
+        elif name == "optimize":
+            yield "optimised" if value else "not optimised"
+        else:
+            word = str(value).removeprefix("VK_FORMAT_").removeprefix("VK_PRIMITIVE_TOPOLOGY_")
+            yield f"{name.replace('_', ' ')} {word}"
+    if longer:
+        yield f"state of {', '.join(longer)}"
