@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,6 +16,7 @@ from shaderstat.cli._settings import Settings
 from shaderstat.model import (
     BAD_STATUSES,
     STATUSES,
+    Diagnostic,
     EndEvent,
     Event,
     NoteEvent,
@@ -56,6 +59,7 @@ class Tally:
         self._bad = 0
         self._wrong = False  # an error that is no result's
         self._executables = 0
+        self._groupings: set[str] = set()  # remarks on what is no pair
         self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
         self._names: dict[str, set[str]] = {}  # option → what it could have matched
         shown = not given.quiet and not given.options.get("no_progress") and given.is_silent_until_the_end
@@ -66,7 +70,7 @@ class Tally:
     def feed(self, event: Event) -> None:
         """Take the next event of a run."""
         if isinstance(event, NoteEvent):
-            self._note(event)
+            self._note(event.diagnostic)
         elif isinstance(event, PipelineEvent):
             self._pipeline, self._is_answered = event.pipeline, False
         elif isinstance(event, TargetEvent):
@@ -79,6 +83,9 @@ class Tally:
 
     def finish(self, sinks: Sequence[Sink], seconds: float) -> int:
         """Say what is to be said at the end, and decide the status."""
+        self.progress.clear()
+        if len(self._groupings) > _TOLD and not self._given.quiet:
+            say(f"warning: {len(self._groupings) - _TOLD} more look like pipelines and are none: the report has them")
         self.progress.close()
         for result, pipeline in islice(self._open.values(), max(_TOLD - self._bad, 0)):
             self._tell(result, pipeline)
@@ -104,8 +111,7 @@ class Tally:
         wrong = self._wrong or self._bad or self._open or unmatched or wordless
         return 2 if wrong or not self._complete else 0
 
-    def _note(self, event: NoteEvent) -> None:
-        note = event.diagnostic
+    def _note(self, note: Diagnostic) -> None:
         self._wrong = self._wrong or note.severity == "error"
         if (self._given.quiet and note.severity != "error") or (note.code, note.message) in self._said:
             return
@@ -127,6 +133,9 @@ class Tally:
             given = any(executable.representations for executable in result.executables)
             self._silent[result.target] = self._silent.get(result.target, True) and not given
         pipeline = self._pipeline
+        for remark in result.diagnostics:
+            if remark.severity == "warning" and remark.code.startswith("pipeline/"):
+                self._grouping(remark, pipeline)
         if result.status == "ok":
             self._is_answered = True
             self._open.pop(result.pipeline, None)
@@ -137,6 +146,15 @@ class Tally:
             self._bad += 1
             if self._bad <= _TOLD and not lost:
                 self._tell(result, pipeline)
+
+    def _grouping(self, remark: Diagnostic, pipeline: Pipeline | None) -> None:
+        """Why files that look like one pipeline are none: said once, not of each of them."""
+        folder = os.path.dirname(pipeline.modules[0].path) if pipeline and pipeline.modules else ""
+        where = f"{folder}: {remark.message}" if folder else remark.message
+        if where not in self._groupings:
+            self._groupings.add(where)
+            if len(self._groupings) <= _TOLD:
+                self._note(replace(remark, message=where))
 
     def _tell(self, result: Result, pipeline: Pipeline | None) -> None:
         """One bad result: what, which file, why, and the command that shows it again."""
