@@ -166,7 +166,7 @@ class Request:
             Vulkan's names or those less their prefix; None for what was inferred, or what the manifest says.
         optimize: False to ask for code that is not optimised.
         profile: ``vulkan``, ``webgpu``, ``dxvk`` or ``vkd3d``: the stack whose features the device is made with.
-        keep_states: tell what is compiled with each result, as `shaderstat.pipeline.spec.pack` has it.
+        keep_states: tell what is compiled with each result (`ResultEvent.state`).
         driver_manifest, environment: the driver to use for the moment, and variables for it.
         own_targets: targets that the user describes, by name; `shaderstat.targets.own` says in what words.
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
@@ -669,8 +669,9 @@ class PipelineEvent:
 
 @dataclass(frozen=True, slots=True)
 class ResultEvent:
-    """A result; `data[i][j]` are the bytes of ``result.executables[i].representations[j]``, `state` is what was
-    compiled (`Request.keep_states`)."""
+    """A result; `data[i][j]` are the bytes of ``result.executables[i].representations[j]``. With
+    `Request.keep_states`, `state` is what was compiled: ``spec``, as `shaderstat.pipeline.spec.pack` has it, and the
+    device's ``setup``."""
 
     result: Result
     data: tuple[tuple[bytes, ...], ...] = ()

@@ -71,7 +71,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "reflection": ({"model", "errors", "registry", "spirv", "pipeline", "inputs"}, set()),
     "compare": ({"model"}, set()),
     "budget": ({"model"}, set()),
-    "reporters": ({"_version", "model", "errors", "representations", "compare", "budget"}, {"rich", "msgspec"}),
+    "reporters": ({"_version", "model", "errors", "representations", "compare", "budget", "archive", "pipeline"}, {"rich", "msgspec"}),
     "api": ({"model", "errors", "engine"}, set()),
     "cli": (
         {

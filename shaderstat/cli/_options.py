@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from shaderstat.model import STAGE_BITS, STAGE_WORDS
+from shaderstat.model import STAGE_BITS, STAGE_WORDS, STATUSES
 from shaderstat.reporters.base import FORMATS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -168,6 +168,10 @@ selection = _all(
     ),
     click.option("--sort", metavar="STAT", help="The worst first, by this statistic; -STAT turns it round."),
     click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first N executables of a target."),
+    click.option(
+        "--status", "statuses", multiple=True, type=click.Choice(STATUSES), metavar="STATUS",
+        envvar="SHADERSTAT_STATUS", help="Only results of this status: crashed, timeout, failed... Repeatable.",
+    ),
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from shaderstat import variants
 from shaderstat.cli import COMMANDS
+from shaderstat.cli._destinations import ARCHIVE, is_written
 from shaderstat.model import Request
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Selection
@@ -86,17 +87,20 @@ def settings(
         representations=options.get("representations", ()),
         sort=options.get("sort"),
         top=options.get("top"),
+        statuses=options.get("statuses", ()),
         synthetic=options.get("synthetic", False),
     )
     terminal = sys.stdout is not None and sys.stdout.isatty()
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    format, explicit = "json" if json else options["format"], given or json
+    request = asked(context, options, representations=representations, statistics=statistics)
     return Settings(
         command=context.command.name or "",
         options=options,
-        request=asked(context, options, representations=representations, statistics=statistics),
+        request=replace(request, keep_states=is_written(ARCHIVE, options["outputs"], format, explicit)),
         selection=selection,
-        format="json" if json else options["format"],
-        explicit=given or json,
+        format=format,
+        explicit=explicit,
         colour={"always": True, "never": False}.get(options["color"], terminal and not plain),
         width=shutil.get_terminal_size().columns if terminal else None,
         quiet=options["quiet"],

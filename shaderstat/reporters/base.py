@@ -26,6 +26,8 @@ FORMATS: Mapping[str, str] = {
     "jsonl": "shaderstat.reporters.jsonl:JsonLines",
     "csv": "shaderstat.reporters.csv:Csv",
     "csv-long": "shaderstat.reporters.csv_long:CsvLong",
+    "fossilize-csv": "shaderstat.reporters.fossilize_csv:FossilizeCsv",
+    "foz": "shaderstat.reporters.foz:Archive",
 }
 
 # What a table may show; the other formats hold all of it, whatever the view.

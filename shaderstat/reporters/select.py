@@ -1,6 +1,7 @@
 """Which part of an answer is shown, and in which order: the same for every format.
 
-Results that hold no executables (failures, skipped files) are never selected away: silence would look like success.
+Results that hold no executables (failures, skipped files) are selected away by their status alone: silence would look
+like success.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Selection:
         sort: a statistic's name, label or key: the worst first, that is the largest, or the smallest where more is
             better. A ``-`` before it turns that round.
         top: only so many executables of each target, after sorting.
+        statuses: results of these statuses alone.
         synthetic: show executables that shaderstat made up in tables too.
     """
 
@@ -33,6 +35,7 @@ class Selection:
     representations: tuple[str, ...] = ()
     sort: str | None = None
     top: int | None = None
+    statuses: tuple[str, ...] = ()
     synthetic: bool = False
 
 
@@ -104,8 +107,11 @@ class Selector:
         return replace(target, statistics=tuple(info for info in target.statistics if self._wants(info)))
 
     def choose(self, event: ResultEvent) -> ResultEvent | None:
-        """The result with the selected executables; None if it had some and all of them are selected away."""
+        """The result with the selected executables; None if it had some and all of them are selected away, or if its
+        status isn't selected."""
         result = event.result
+        if self._selection.statuses and result.status not in self._selection.statuses:
+            return None
         if not result.executables:
             return event
         kept = [place for place, executable in enumerate(result.executables) if self._wants_executable(executable)]
@@ -113,9 +119,10 @@ class Selector:
             return None
         if len(kept) == len(result.executables):
             return event
-        return ResultEvent(
-            replace(result, executables=tuple(result.executables[place] for place in kept)),
-            tuple(event.data[place] for place in kept) if event.data else (),
+        return replace(
+            event,
+            result=replace(result, executables=tuple(result.executables[place] for place in kept)),
+            data=tuple(event.data[place] for place in kept) if event.data else (),
         )
 
     def order(self, events: Sequence[ResultEvent], *, by_row: bool) -> list[ResultEvent]:
@@ -140,9 +147,10 @@ class Selector:
         infos = self._infos.get(event.result.target, {})
         data = event.data or tuple(() for _ in event.result.executables)
         parts = [self._part(*pair, infos) for pair in zip(event.result.executables, data, strict=True)]
-        return ResultEvent(
-            replace(event.result, executables=tuple(executable for executable, _ in parts)),
-            tuple(data for _, data in parts) if event.data else (),
+        return replace(
+            event,
+            result=replace(event.result, executables=tuple(executable for executable, _ in parts)),
+            data=tuple(data for _, data in parts) if event.data else (),
         )
 
     def unmatched(self) -> Sequence[str]:
@@ -207,7 +215,7 @@ class Selector:
 def _split(event: ResultEvent) -> list[ResultEvent]:
     """One event for each executable."""
     return [
-        ResultEvent(replace(event.result, executables=(executable,)), event.data[place : place + 1])
+        replace(event, result=replace(event.result, executables=(executable,)), data=event.data[place : place + 1])
         for place, executable in enumerate(event.result.executables)
     ]
 
@@ -221,5 +229,5 @@ def _regroup(rows: Iterable[ResultEvent]) -> list[ResultEvent]:
     for group in groups.values():
         group.sort(key=lambda row: row.result.executables[0].index)
         result = replace(group[0].result, executables=tuple(row.result.executables[0] for row in group))
-        events.append(ResultEvent(result, tuple(data for row in group for data in row.data)))
+        events.append(replace(group[0], result=result, data=tuple(data for row in group for data in row.data)))
     return events
