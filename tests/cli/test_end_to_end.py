@@ -101,6 +101,45 @@ def test_the_library_gives_the_command_lines_report(shaderstat: Run, samples: Pa
     assert [(one.name, one.value) for one in result.executables[0].statistics] == numbers
 
 
+def test_variants_of_a_constant(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat(samples / "tuned.comp.spv", *MOCK, "--spec", "0=8,16", "--spec", "comp:TAPS=2", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [(one["variant"], one["workgroup"]) for one in report["pipelines"]] == [
+        ({"0": "8", "compute:TAPS": "2"}, [8, 1, 1]),
+        ({"0": "16", "compute:TAPS": "2"}, [16, 1, 1]),
+    ]
+    assert {one["status"] for one in report["results"]} == {"ok"}
+
+
+def test_a_constant_that_no_module_has(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat(samples / "tuned.comp.spv", *MOCK, "--spec", "frag:0=8", "--json")
+    assert done.returncode == 2
+    assert "error: --spec fragment:0: no module has this constant" in done.stderr
+    report = json.loads(done.stdout)
+    assert [one["code"] for one in report["run"]["diagnostics"] if one["severity"] == "error"] == ["spec/unmatched"]
+    assert report["results"][0]["status"] == "ok"
+
+
+def test_an_entry_point_that_no_module_has(shaderstat: Run, samples: Path) -> None:
+    done = shaderstat(samples / "tuned.comp.spv", *MOCK, "--entry", "mian")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.splitlines() == ["error: no entry point matches mian", "hint: there are main (compute)"]
+
+
+@pytest.mark.driver
+def test_a_stage_alone_is_an_upper_bound_with_hidden_company(shaderstat: Run, samples: Path) -> None:
+    path = samples / "plasma.frag.spv"
+    (result,) = json.loads(shaderstat("list", path, "-t", "radv:navi21", "--json").stdout)["results"]
+    assert [(one["stages"], one["synthetic"], one["bound"]) for one in result["executables"]] == [
+        (["vertex"], True, "upper"),
+        (["fragment"], False, "upper"),
+    ]
+    hidden = shaderstat("list", path, "-t", "radv:navi21").stdout
+    shown = shaderstat("list", path, "-t", "radv:navi21", "--synthetic").stdout
+    assert ("vertex" in hidden, "vertex" in shown) == (False, True)
+
+
 @pytest.mark.driver
 def test_machine_code_of_a_real_driver(shaderstat: Run, samples: Path) -> None:
     done = shaderstat("ir", samples / "scale.comp.spv", "-t", "radv:navi21", "--ir", "assembly")
