@@ -105,15 +105,15 @@ class Backend(Protocol):
 
 
 class DriverError(Exception):
-    """A call that returned an error.
+    """A call that returned an error, or nonsense.
 
     Attributes:
         call: the command's name.
-        vk_result: the VkResult's name, or its number as text.
+        vk_result: the VkResult's name, or its number as text; None where the call succeeded and what it said can't be.
     """
 
-    def __init__(self, call: str, vk_result: str) -> None:
-        super().__init__(f"{call} returned {vk_result}")
+    def __init__(self, call: str, vk_result: str | None, nonsense: str = "") -> None:
+        super().__init__(f"{call} {nonsense if vk_result is None else f'returned {vk_result}'}")
         self.call = call
         self.vk_result = vk_result
 

@@ -57,7 +57,7 @@ class Functions:
         """
         function = self.find(name)
         if function is None:
-            raise DriverError(name, "no function pointer")
+            raise DriverError(name, None, "has no function pointer")
         return function
 
 

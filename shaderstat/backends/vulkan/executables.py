@@ -179,7 +179,7 @@ class Query:
             if count[0] == 0:
                 return NULL, 0, True
             if count[0] > MAX_COUNT:
-                raise DriverError(call, f"a count of {count[0]}")
+                raise DriverError(call, None, f"told of {count[0]} elements, which no pipeline has")
             # A driver that found the last array too short may have told the wrong count again.
             room = max(count[0], 2 * room)
             array = ffi.new(c_type + "[]", room)

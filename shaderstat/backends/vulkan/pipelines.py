@@ -156,7 +156,7 @@ class _Maker:
         # Positive codes are failures as well: VK_PIPELINE_COMPILE_REQUIRED comes without a pipeline.
         check(call, result)
         if handle[0] == NULL:
-            raise DriverError(call, "VK_SUCCESS and a null pipeline")
+            raise DriverError(call, None, "returned VK_SUCCESS and a null pipeline")
         return handle[0], took
 
 
