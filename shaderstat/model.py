@@ -23,6 +23,9 @@ REPORT_VERSION = 1
 
 Key = TypeVar("Key")
 
+# Characters of a driver's line that are shown.
+_READABLE = 200
+
 # Statuses of a result, from best to worst. The order is that of the summary line.
 STATUSES = ("ok", "skipped", "invalid", "unsupported", "failed", "crashed", "timeout")
 
@@ -610,6 +613,34 @@ class Result:
     executables: tuple[Executable, ...] = ()
     failure: Failure | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def failure_words(failure: Failure) -> str:
+    """What befell a pipeline, in the words that every screen has for it: ``SIGSEGV in compile``."""
+    if failure.code == "target/lost":
+        return f"the target was lost: {failure.stderr_tail}"
+    if failure.limit_s is not None:
+        return f"over {failure.limit_s:g} s in {failure.phase}"
+    exited = failure.code if failure.exit_code is None else f"exit status {failure.exit_code}"
+    return f"{failure.signal or failure.vk_result or exited} in {failure.phase}"
+
+
+def last_words(failure: Failure | None, most: int = 1) -> list[str]:
+    """The last lines that a driver wrote before it failed; hostile text, of each what a person reads."""
+    if failure is None or failure.code == "target/lost":
+        return []
+    lines = [line.rstrip() for line in failure.stderr_tail.splitlines() if line.strip()]
+    return [line if len(line) <= _READABLE else line[: _READABLE - 1] + "…" for line in lines[-most:]]
+
+
+def cause(result: Result) -> tuple[str, str | None]:
+    """Why there is no answer, and the way out if one is known. Hostile text, as all that drivers and files say."""
+    errors = [one for one in result.diagnostics if one.severity == "error"]
+    if not errors and result.failure is not None:
+        return failure_words(result.failure), None
+    for one in errors or result.diagnostics:
+        return one.message, one.hint
+    return "", None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from shaderstat.model import (
     Result,
     ResultEvent,
     TargetEvent,
+    cause,
+    last_words,
 )
 
 if TYPE_CHECKING:
@@ -160,20 +162,17 @@ class Tally:
         """One bad result: what, which file, why, and the command that shows it again."""
         self.progress.clear()
         where = ", ".join(dict.fromkeys(module.path for module in pipeline.modules)) if pipeline else result.pipeline
-        reason = next((each for each in result.diagnostics if each.severity == "error"), None)
+        message, hint = cause(result)
         failure = result.failure
-        if failure is not None:
-            cause = failure.signal or failure.vk_result or failure.code
-            text = f"{result.status} in {failure.phase}: {cause}"
-            if failure.limit_s is not None:
-                text = f"{result.status} in {failure.phase} after {failure.limit_s:g} s"
-        else:
-            text = reason.message if reason else result.status
-        place = f"{where} on {result.target}" if result.target and failure else where
         if not self._given.shows_problems:
-            say(f"error: {place}: {text}")
-            if reason is not None and reason.hint and failure is None:
-                say(f"hint: {reason.hint}")
+            if failure is None:
+                say(f"error: {where}: {message or result.status}")
+            else:
+                say(f"error: {where} on {result.target}: {result.status}: {message}")
+            if hint:
+                say(f"hint: {hint}")
+            for line in last_words(failure):
+                say(f"last words: {line}")
         if failure is not None and failure.reproduce:
             say(f"again: {shlex.join(failure.reproduce)}")
 

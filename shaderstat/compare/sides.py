@@ -25,6 +25,7 @@ from shaderstat.model import (
     StatisticInfo,
     Target,
     TargetEvent,
+    cause,
     numbered,
     quantity,
 )
@@ -199,7 +200,7 @@ class Collector:
         subject = self.side.subjects.get(result.pipeline)
         id = subject.id if subject else result.pipeline  # not a second text of the same letters
         of_target = self.side.outcomes.setdefault(result.target, {})
-        of_target[id] = Outcome(sys.intern(result.status), "" if result.status == "ok" else _reason(result), rows)
+        of_target[id] = Outcome(sys.intern(result.status), "" if result.status == "ok" else cause(result)[0], rows)
 
     def _row(self, executable: Executable, target: str | None, places: tuple[Any, ...]) -> Row:
         said = (executable.name, executable.stages, executable.subgroup_size, executable.bound)
@@ -243,15 +244,3 @@ def _digest(text: str) -> bytes:
         return bytes.fromhex(text)[:16]
     except ValueError:
         return text.encode("utf-8", "surrogatepass")
-
-
-def _reason(result: Result) -> str:
-    """Why there is no answer, on one line."""
-    failure = result.failure
-    if failure is not None:
-        if failure.limit_s is not None:
-            return f"over {failure.limit_s:g} s in {failure.phase}"
-        return f"{failure.signal or failure.vk_result or failure.code} in {failure.phase}"
-    errors = [one for one in result.diagnostics if one.severity == "error"]
-    said = (errors or list(result.diagnostics))[:1]
-    return said[0].message if said else ""

@@ -79,7 +79,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
 
     heads = [_head(gathered.targets.get(result.target or ""), result) for result in good]
     shown = _grid.draw(heads, _sections(gathered, good), pen, options)
-    _failures.below(gathered.results, None, pen)
+    _failures.below(gathered.results, None, pen, options)
 
     remarks = _notes(gathered, [good[i] for i in shown])
     left_out = [printable(good[i].target or "") for i in range(len(good)) if i not in shown]

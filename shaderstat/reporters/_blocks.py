@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shaderstat.model import Executable, Result, Statistic, StatisticInfo
-from shaderstat.reporters._failures import reason, status_style
+from shaderstat.model import Executable, Result, Statistic, StatisticInfo, last_words
+from shaderstat.reporters._failures import status_style, why
 from shaderstat.reporters._gathered import (
     Gathered,
     cell,
@@ -15,7 +15,10 @@ from shaderstat.reporters._gathered import (
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined
-from shaderstat.reporters.text import Pen, left, printable, right, width, wrap
+from shaderstat.reporters.text import Pen, left, printable, right, width, wrap, wrap_command
+
+# Lines of a driver's standard error that are shown of a failure; -v shows all that were kept.
+LAST_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,15 +95,19 @@ def _failure(result: Result, pen: Pen, options: Options) -> None:
     pen.line()
     status = printable(result.status)
     room = options.width and options.width - width(status) - 4
-    for place, text in enumerate(wrap(reason(result), room)):
+    for place, text in enumerate(wrap(why(result), room)):
         start = pen.paint(status, status_style(result.status)) if place == 0 else " " * width(status)
         pen.line(f"  {start}  {text}")
     failure = result.failure
-    if failure is not None and failure.reproduce:
-        pen.line("  again: " + printable(" ".join(failure.reproduce)))
-    if failure is not None and options.verbosity:
-        for text in failure.stderr_tail.splitlines():
-            pen.line(pen.paint("  │ " + printable(text), "dim"))
+    if failure is None:
+        return
+    if failure.reproduce:
+        for text in wrap_command("again:", failure.reproduce, options.width and options.width - 2):
+            pen.line("  " + text)
+    lines = failure.stderr_tail.splitlines() if options.verbosity else last_words(failure, LAST_WORDS)
+    for line in lines:
+        for text in wrap(printable(line), options.width and options.width - 4):
+            pen.line(pen.paint(f"  │ {text}", "dim"))
 
 
 def _heading(executable: Executable, pen: Pen, columns: tuple[int, int, int]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from shaderstat.model import Failure, Result
+from shaderstat.model import Result, cause, last_words
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, left, printable, width, wrap
+from shaderstat.reporters.text import Pen, left, printable, width
 
 _STYLES = {"ok": "dim", "skipped": "dim", "unsupported": "yellow"}
 
@@ -17,42 +17,33 @@ def status_style(status: str) -> str:
 
 
 def reason(result: Result) -> str:
-    """Why there are no numbers, on one line: a diagnostic's own words, or what befell the child."""
+    """Why there are no numbers, on one line: with the way out, or with the driver's last words."""
+    words = [f"last words: {line}" for line in last_words(result.failure)] if cause(result)[1] is None else []
+    return "; ".join([why(result), *map(printable, words)])
+
+
+def why(result: Result) -> str:
+    """Why there are no numbers, and the way out if one is known."""
     if result.status == "ok":
         return "no executables"
-    errors = [each for each in result.diagnostics if each.severity == "error"]
-    if not errors and result.failure is not None:
-        return printable(_failure(result.failure))
-    said = (errors or list(result.diagnostics))[:1]
-    return printable(" ".join(f"{each.message}: {each.hint}" if each.hint else each.message for each in said))
-
-
-def _failure(failure: Failure) -> str:
-    if failure.limit_s is not None:
-        return f"over {failure.limit_s:g} s in {failure.phase}"
-    if failure.signal or failure.vk_result:
-        return f"{failure.signal or failure.vk_result} in {failure.phase}"
-    how = failure.code if failure.exit_code is None else f"exit status {failure.exit_code}"
-    last = [line for line in failure.stderr_tail.splitlines() if line.strip()][-1:]
-    return ": ".join([f"{how} in {failure.phase}", *last])
+    return printable("; ".join(part for part in cause(result) if part))
 
 
 def rows(results: Sequence[Result], names: Mapping[str, str], first: int, pen: Pen, options: Options) -> None:
     """A row each: the name, in `first` columns, the status and the reason, which goes on below itself on a terminal."""
     second = max((width(printable(result.status)) for result in results), default=0)
-    place = first + second + 6
     for result in results:
-        texts = wrap(reason(result), options.width and options.width - place)
         status = pen.paint(left(printable(result.status), second), status_style(result.status))
-        pen.line(f"  {left(names[result.pipeline], first)}  {status}  {texts[0]}")
-        for text in texts[1:]:
-            pen.line(" " * place + text)
+        start = f"  {left(names[result.pipeline], first)}  {status}  "
+        pen.prose(start, first + second + 6, reason(result), options.width)
 
 
-def below(results: Sequence[Result], names: Mapping[str, str] | None, pen: Pen) -> None:
+def below(results: Sequence[Result], names: Mapping[str, str] | None, pen: Pen, options: Options) -> None:
     """A line for each of the results that have no column: `names` by pipeline, or the target's where they are None."""
     for result in results:
         if not result.executables:
             name = printable(result.target or "") if names is None else names[result.pipeline]
+            status = printable(result.status)
             pen.line()
-            pen.line(f"  {name}  {pen.paint(printable(result.status), status_style(result.status))}  {reason(result)}")
+            start = f"  {name}  {pen.paint(status, status_style(status))}  "
+            pen.prose(start, width(name) + width(status) + 6, reason(result), options.width)

@@ -9,7 +9,7 @@ from shaderstat.model import Event, Executable, Representation, Result, ResultEv
 from shaderstat.reporters._failures import reason, status_style
 from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, printable, printable_lines, width
+from shaderstat.reporters.text import Pen, printable, printable_lines, width, wrap
 
 # What most assemblies and SPIR-V begin a comment with, and the labels of blocks.
 _COMMENT = re.compile(r"(;|//).*$")
@@ -60,12 +60,14 @@ class Texts:
             self._pen.line()
         self._wrote = True
         rule = "─" * max(min(self._options.width or 0, 100) - width(words) - 4, 2)
-        self._pen.line(self._pen.paint(f"── {words} {rule}", "bold"))
+        for line in wrap(f"── {words} {rule}", self._options.width):
+            self._pen.line(self._pen.paint(line, "bold"))
 
     def _failure(self, result: Result) -> None:
         self._heading(f"{self._gathered.name(result)} · {printable(result.target or '')}".removesuffix(" · "))
-        status = self._pen.paint(printable(result.status), status_style(result.status))
-        self._pen.line(f"{status}  {reason(result)}")
+        status = printable(result.status)
+        start = self._pen.paint(status, status_style(status)) + "  "
+        self._pen.prose(start, width(status) + 2, reason(result), self._options.width)
 
     def _coloured(self, line: str) -> str:
         if not self._options.colour:

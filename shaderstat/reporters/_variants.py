@@ -42,7 +42,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     labels = {id: _label(gathered.pipelines[id], names) for id in _all(gathered)}
     heads = [[printable(f"{name}={each.variant.get(name, '')}") for name in names] or [""] for each in pipelines]
     shown = _grid.draw(heads, _sections(gathered, good, pipelines), pen, options)
-    _failures.below(gathered.results, labels, pen)
+    _failures.below(gathered.results, labels, pen, options)
     remarks = [
         printable(f"{labels[result.pipeline]}: {statistic.name} {cell(statistic, info)}: {statistic.note}")
         for result in (good[i] for i in shown)

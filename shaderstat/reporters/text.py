@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import textwrap
+import shlex
+from collections.abc import Sequence
 from typing import BinaryIO
 
 # Select Graphic Rendition, ECMA-48 8.3.117.
@@ -11,6 +12,10 @@ _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 
 # What we draw ourselves, for streams that can't hold it; one column each.
 _ASCII = str.maketrans(dict(zip("·×—–─→←↑…≤│", "-x---><^~<|", strict=True)))
+
+# Prose in fewer columns than this is hard to read; it goes below instead, behind so many blanks.
+_NARROW = 24
+_INDENT = 6
 
 _NEVER_IN_TEXT = re.compile(r"[^\t\n -~]")
 
@@ -72,10 +77,36 @@ def shorten(text: str, columns: int) -> str:
 
 
 def wrap(text: str, columns: int | None) -> list[str]:
-    """Prose broken into lines of so many columns; one line where there is no limit."""
-    if columns is None:
+    """Prose broken between words into lines of so many columns; one line where there is no limit.
+
+    Only a word that is longer than a whole line overhangs: a path is of no use in two pieces.
+    """
+    if columns is None or width(text) <= columns:
         return [text]
-    return textwrap.wrap(text, max(columns, 20), break_long_words=False, break_on_hyphens=False) or [""]
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if lines[-1] and width(longer) > columns:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def wrap_command(start: str, words: Sequence[str], columns: int | None) -> list[str]:
+    """A command that a shell takes as it stands, behind `start`; broken lines end in a backslash, as in a shell."""
+    line = printable(f"{start} {shlex.join(words)}")
+    if columns is None or width(line) <= columns:
+        return [line]
+    lines = [start]
+    for word in words:
+        quoted = printable(shlex.quote(word))
+        if lines[-1] != start and width(f"{lines[-1]} {quoted}") > columns - 2:
+            lines[-1] += " \\"
+            lines.append(f"  {quoted}")
+        else:
+            lines[-1] += f" {quoted}"
+    return lines
 
 
 class Pen:
@@ -92,6 +123,15 @@ class Pen:
             return text
         codes = ";".join(_STYLES[word] for word in style.split())
         return f"\x1b[{codes}m{text}\x1b[0m"
+
+    def prose(self, start: str, place: int, text: str, columns: int | None, style: str = "") -> None:
+        """Write `text` beside `start`, which takes `place` columns, or below it where there is no room beside it."""
+        if columns is not None and columns - place < min(width(text), _NARROW):
+            self.line(start)
+            start, place = " " * _INDENT, _INDENT
+        for line in wrap(text, columns and columns - place):
+            self.line(start + self.paint(line, style))
+            start = " " * place
 
     def line(self, text: str = "") -> None:
         """Write one line, without blanks at its end."""

@@ -166,15 +166,34 @@ def test_notes_and_the_summary_are_not_data(call: Call, engine: Engine) -> None:
 
 
 def test_problems_are_told_with_file_and_way_out_whatever_the_format(call: Call, engine: Engine) -> None:
-    crash = Failure("compile", "driver/crashed", signal="SIGSEGV", reproduce=("shaderstat", "stats", "a b.spv"))
+    command = ("shaderstat", "stats", "a b.spv")
+    crash = Failure("compile", "driver/crashed", signal="SIGSEGV", stderr_tail="x\nboo\x1b[1m\n", reproduce=command)
     engine.answers(*run(unanswered("cut", "invalid", None), unanswered("deadly", "crashed", failure=crash)))
     done = call("x", "-f", "jsonl", "-q")
     assert done.err.splitlines() == [
         "error: cut.spv: cut is bad at byte 148",
         "hint: write it again",
-        "error: deadly.spv on mock: crashed in compile: SIGSEGV",
+        "error: deadly.spv on mock: crashed: SIGSEGV in compile",
+        "last words: boo\\x1b[1m",
         "again: shaderstat stats 'a b.spv'",
     ]
+
+
+FAILURES = [
+    Failure("compile", "driver/crashed", signal="SIGABRT"),
+    Failure("query", "driver/timeout", limit_s=0.5),
+    Failure("compile", "driver/error", vk_result="VK_ERROR_UNKNOWN"),
+    Failure("compile", "driver/exited", exit_code=0),
+    Failure("start", "target/lost", stderr_tail="no device"),
+]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=[failure.code for failure in FAILURES])
+def test_a_failure_has_the_same_words_in_the_table_and_beside_it(call: Call, engine: Engine, failure: Failure) -> None:
+    engine.answers(*run(unanswered("x", "failed", failure=failure)))
+    done = call("x.spv")
+    said = done.err.splitlines()[0].removeprefix("error: x.spv on mock: failed: ")
+    assert f"failed  {said}" in done.out
 
 
 def test_what_matches_nothing_is_said_and_no_success(call: Call, engine: Engine) -> None:

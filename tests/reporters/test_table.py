@@ -64,7 +64,9 @@ MANY = answered(
     more=[
         *failed("rays", "unsupported", Diagnostic("error", "vulkan/feature-missing", "RayTracingKHR", "try another")),
         *failed("cut", "invalid", Diagnostic("error", "spirv/truncated", "ends inside OpDecorate, word 37 (byte 148)")),
-        *failed("dead", "crashed", failure=Failure("compile", "driver/crashed", signal="SIGSEGV")),
+        *failed(
+            "dead", "crashed", failure=Failure("compile", "driver/crashed", signal="SIGSEGV", stderr_tail="a\noops\n")
+        ),
         *failed("slow", "timeout", failure=Failure("query", "driver/timeout", limit_s=60.0)),
     ],
 )
@@ -120,10 +122,12 @@ def test_cells_of_every_kind() -> None:
 
 
 def test_a_failure_says_why_and_how_to_see_it_again() -> None:
-    crash = Failure("compile", "driver/crashed", signal="SIGSEGV", stderr_tail="oops\x1b[1m\n", reproduce=("a", "b"))
+    said = "".join(f"line {number}\x1b[1m\n\n" for number in range(5)) + "x" * 1000
+    crash = Failure("compile", "driver/crashed", signal="SIGSEGV", stderr_tail=said, reproduce=("a", "b c"))
     found = lines(failed_alone(crash), Options(verbosity=1))
-    assert found[2:] == ["  crashed  SIGSEGV in compile", "  again: a b", "  │ oops\\x1b[1m"]
-    assert lines(failed_alone(crash))[2:] == found[2:4]
+    assert found[2:6] == ["  crashed  SIGSEGV in compile", "  again: a 'b c'", "  │ line 0\\x1b[1m", "  │"]
+    last = ["  │ line 3\\x1b[1m", "  │ line 4\\x1b[1m", "  │ " + "x" * 199 + "…"]
+    assert lines(failed_alone(crash))[2:] == [*found[2:4], *last]
 
 
 def failed_alone(failure: Failure) -> list[Event]:
@@ -136,8 +140,10 @@ def failed_alone(failure: Failure) -> list[Event]:
         (Failure("compile", "driver/crashed", signal="SIGABRT"), "SIGABRT in compile"),
         (Failure("query", "driver/timeout", limit_s=0.5), "over 0.5 s in query"),
         (Failure("compile", "driver/error", vk_result="VK_ERROR_UNKNOWN"), "VK_ERROR_UNKNOWN in compile"),
-        (Failure("start", "driver/exited", exit_code=1, stderr_tail="a\nb\n"), "exit status 1 in start: b"),
-        (Failure("start", "target/lost", stderr_tail="no device"), "target/lost in start: no device"),
+        (Failure("start", "driver/exited", exit_code=1, stderr_tail="a\nb\n"), "exit status 1 in start"),
+        (Failure("start", "driver/exited", exit_code=0), "exit status 0 in start"),
+        (Failure("query", "driver/garbage"), "driver/garbage in query"),
+        (Failure("start", "target/lost", stderr_tail="no device"), "the target was lost: no device"),
     ],
 )
 def test_what_befell_the_child(failure: Failure, words: str) -> None:
@@ -182,9 +188,9 @@ def test_many_executables_are_rows() -> None:
         "            fragment      64      8           0       100",
         "  p3        vertex        64     24           0       616",
         "            fragment      64      8           0      1000",
-        "  rays      unsupported  RayTracingKHR: try another",
+        "  rays      unsupported  RayTracingKHR; try another",
         "  cut       invalid      ends inside OpDecorate, word 37 (byte 148)",
-        "  dead      crashed      SIGSEGV in compile",
+        "  dead      crashed      SIGSEGV in compile; last words: oops",
         "  slow      timeout      over 60 s in query",
     ]
     assert remarks(MANY, Options(width=100)) == [
