@@ -22,6 +22,10 @@ def main() -> None:
         status = interruptions.exit_status(interruption)
     finally:
         interruptions.finished()
+    if interruptions.happened():
+        # Python may have noted a KeyboardInterrupt that passed through an exec() (every dataclass has one) as unhandled,
+        # and would end itself by SIGINT, whatever the status. All is flushed.
+        os._exit(status)
     sys.exit(status)
 
 

@@ -55,6 +55,11 @@ def finished() -> None:
             signal.signal(number, signal.SIG_IGN)
 
 
+def happened() -> bool:
+    """Whether one was taken."""
+    return _state.last is not None
+
+
 @contextmanager
 def held() -> Iterator[None]:
     """A signal that comes meanwhile takes effect at the end."""

@@ -108,6 +108,13 @@ def test_an_interruption_while_importing_ends_it_quietly(module: str, number: si
     assert "Traceback" not in done.stderr and len(done.stderr.splitlines()) <= 1
 
 
+def test_one_in_code_that_is_made_from_text_has_the_same_status(tmp_path: Path) -> None:
+    """Python notes a KeyboardInterrupt that leaves an exec() of text as unhandled, and then dies of a SIGINT."""
+    text = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
+    moment = engine("nowhere", signal.SIGTERM) + f"engine.run = lambda request: (exec({text!r}) for _ in range(2))"
+    assert start(moment, "x.spv", cwd=tmp_path).returncode == 128 + signal.SIGTERM
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("place", ["engine", "table"])
 def test_what_was_answered_is_kept_whole(place: str, number: signal.Signals, tmp_path: Path) -> None:
