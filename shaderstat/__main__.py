@@ -23,8 +23,8 @@ def main() -> None:
     finally:
         interruptions.finished()
     if interruptions.happened():
-        # Python may have noted a KeyboardInterrupt that passed through an exec() (every dataclass has one) as unhandled,
-        # and would end itself by SIGINT, whatever the status. All is flushed.
+        # Python takes a KeyboardInterrupt that passed through an exec() (every dataclass has one) for unhandled, and
+        # would end itself by SIGINT, whatever the status. All is flushed.
         os._exit(status)
     sys.exit(status)
 
