@@ -58,7 +58,7 @@ class Check:
     rule: Rule
     limit: Limit
     pipeline: str
-    paths: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...]
     executable: str
     target: str
     value: Number
@@ -74,7 +74,7 @@ class Unanswered:
     """A pipeline that gave no answer, and that no rule allows to."""
 
     pipeline: str
-    paths: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...]
     target: str
     status: str
     reason: str
@@ -213,7 +213,7 @@ class Judge:
             reason = f"{failure.signal or failure.vk_result or failure.code} in {failure.phase}"
         one = Unanswered(
             result.pipeline,
-            _paths(pipeline),
+            _modules(pipeline),
             result.target or "",
             result.status,
             reason,
@@ -296,7 +296,7 @@ class Judge:
             rule,
             limit,
             result.pipeline,
-            _paths(pipeline),
+            _modules(pipeline),
             key,
             result.target or "",
             value,
@@ -391,5 +391,6 @@ def _sum(numbers: Sequence[Number]) -> Number:
     return total.numerator if total.denominator == 1 else float(total)
 
 
-def _paths(pipeline: Pipeline | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(module.path for module in pipeline.modules)) if pipeline else ()
+def _modules(pipeline: Pipeline | None) -> tuple[tuple[str, str], ...]:
+    """(stage, path) each."""
+    return tuple((module.stage or "", module.path) for module in pipeline.modules) if pipeline else ()

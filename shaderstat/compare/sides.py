@@ -129,12 +129,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """A pipeline: `id` is its name and variant, `content` what it is made of (empty where nobody knows)."""
+    """A pipeline: `id` is its name and variant, `content` what it is made of (empty where nobody knows), `modules` each
+    stage's file, where those were asked for."""
 
     id: str
     content: bytes
     kind: str | None
-    paths: tuple[str, ...]
+    modules: tuple[tuple[str, str], ...]
 
 
 @dataclass(slots=True)
@@ -187,8 +188,8 @@ class Collector:
             self.side.complete = event.run.complete
 
     def _pipeline(self, pipeline: Pipeline) -> None:
-        paths = tuple(dict.fromkeys(module.path for module in pipeline.modules)) if self._paths else ()
-        self.side.subjects[pipeline.id] = Subject(pipeline.id, _digest(pipeline.content), pipeline.kind, paths)
+        modules = tuple((module.stage or "", module.path) for module in pipeline.modules) if self._paths else ()
+        self.side.subjects[pipeline.id] = Subject(pipeline.id, _digest(pipeline.content), pipeline.kind, modules)
 
     def _result(self, result: Result, places: tuple[tuple[Any, ...], ...]) -> None:
         # Executables that shaderstat made up are nobody's code.

@@ -11,7 +11,7 @@ from shaderstat.compare.gate import Gated
 from shaderstat.compare.outcome import DiffOutcome
 from shaderstat.compare.sides import Row, Side, Subject, Value
 from shaderstat.compare.view import unmatched, wants
-from shaderstat.model import StatisticInfo
+from shaderstat.model import StatisticInfo, Target
 from shaderstat.reporters._diff_words import value_words
 from shaderstat.reporters.json import encode
 
@@ -68,11 +68,18 @@ def number(value: int | float) -> dict[str, Any]:
     return {"value": value, "text": str(value) if abs(value) > EXACT else None}
 
 
+def target(each: Target) -> dict[str, Any]:
+    """Which compiler a target is."""
+    return {"id": each.id, "backend": each.backend, "driver": each.driver, "device": each.device, "source": each.source}
+
+
+def paths(modules: Sequence[tuple[str, str]]) -> list[str]:
+    """A pipeline's files."""
+    return list(dict.fromkeys(path for _, path in modules))
+
+
 def _side(side: Side) -> dict[str, Any]:
-    targets = [
-        {"id": each.id, "backend": each.backend, "driver": each.driver, "device": each.device, "source": each.source}
-        for each in side.targets.values()
-    ]
+    targets = [target(each) for each in side.targets.values()]
     return {"label": side.label, "complete": side.complete, "pipelines": len(side.subjects), "targets": targets}
 
 
@@ -91,7 +98,7 @@ def _counts(difference: Difference) -> dict[str, int]:
 
 
 def _subject(subject: Subject) -> dict[str, Any]:
-    return {"pipeline": subject.id, "paths": list(subject.paths)}
+    return {"pipeline": subject.id, "paths": paths(subject.modules)}
 
 
 def _pipelines(pair: tuple[Subject, Subject]) -> dict[str, Any]:
