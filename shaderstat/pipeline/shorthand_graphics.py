@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
+from shaderstat.model import STAGE_BITS
 from shaderstat.pipeline.merge import lay
 from shaderstat.pipeline.spec import PipelineSpec, Plain
 from shaderstat.pipeline.stages import StageInput
@@ -69,10 +70,14 @@ def samples(
         return spec, ""
     name = f"VK_SAMPLE_COUNT_{count}_BIT"
     colors, depth = _formats(spec)
-    limits = {_COLOR_COUNTS[_class(color)] for color in colors if color != _UNDEFINED}
+    # What a generated fragment stage writes is nobody's choice: its format limits nothing.
+    written = [] if _is_generated(spec) else [color for color in colors if color != _UNDEFINED]
+    limits = {_COLOR_COUNTS[_class(color)] for color in written}
     if depth != _UNDEFINED:
         limits.add(("VkPhysicalDeviceLimits", "framebufferDepthSampleCounts"))
-    for struct, member in limits or {("VkPhysicalDeviceLimits", "framebufferNoAttachmentsSampleCounts")}:
+    if not colors and depth == _UNDEFINED:
+        limits.add(("VkPhysicalDeviceLimits", "framebufferNoAttachmentsSampleCounts"))
+    for struct, member in sorted(limits):
         counts = facts.property(struct, member)
         if counts is not None and not counts & count:
             has = ", ".join(str(1 << bit) for bit in range(7) if counts >> bit & 1)
@@ -80,9 +85,9 @@ def samples(
     create_info = lay({"pMultisampleState": {"rasterizationSamples": name}}, spec.create_info)
     render_pass = spec.render_pass
     if render_pass is not None:
-        written = _attachments(render_pass, "pColorAttachments", "pDepthStencilAttachment")
+        used = _attachments(render_pass, "pColorAttachments", "pDepthStencilAttachment")
         descriptions = [
-            {**each, "samples": name} if place in written else each
+            {**each, "samples": name} if place in used else each
             for place, each in enumerate(render_pass["pAttachments"])
         ]
         render_pass = {**render_pass, "pAttachments": descriptions}
@@ -107,6 +112,8 @@ def color_format(
     written = [color for color in colors if color != _UNDEFINED]
     if not written:
         return spec, "it writes no colour"
+    if _is_generated(spec):
+        return spec, "its fragment stage is generated"
     if not any(_class(color) == _class(name) for color in written):
         raise Unsupported("pipeline/state", f"colour format {_short(name)}: its outputs are {_class(written[0])}")
     blends = any(each.get("blendEnable") for each in spec.create_info["pColorBlendState"].get("pAttachments", ()))
@@ -204,6 +211,11 @@ def _attachments(render_pass: Plain, *members: str) -> set[int]:
     references = [subpass.get(member) or [] for member in members]
     flat = [one for each in references for one in (each if isinstance(each, list) else [each])]
     return {each["attachment"] for each in flat}
+
+
+def _is_generated(spec: PipelineSpec) -> bool:
+    """Whether the fragment stage is shaderstat's own."""
+    return bool(spec.synthetic_stages & STAGE_BITS["fragment"])
 
 
 def _class(format_: str) -> str:

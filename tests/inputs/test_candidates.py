@@ -355,3 +355,11 @@ def test_the_order_is_that_of_the_paths(tmp_path: Path) -> None:
     write(tmp_path, b_comp=COMPUTE_MODULE, a_comp=COMPUTE_MODULE, c_vert=VERTEX_MODULE, c_frag=FRAGMENT_MODULE)
     paths = [tmp_path / "c.frag.spv", tmp_path / "b.comp.spv", tmp_path]
     assert [one.name for one in find(paths)] == ["c", "b", "a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("sky_vs.spv", "sky"), ("sky_VS.spv", "sky"), ("a.vs.spv", "a"), ("a.frag.spv", "a"), ("_vs.spv", "_vs")],
+)
+def test_an_engines_own_suffixes(name: str, expected: str) -> None:
+    assert stem(name, ("_vs", "_ps", ".vs")) == expected

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shaderstat.pipeline.overrides import overlay
 from shaderstat.pipeline.spec import PipelineSpec
 from shaderstat.pipeline.stages import StageInput
 from shaderstat.spirv.facts import Binding
@@ -241,3 +242,17 @@ def test_graphics_state_says_nothing_of_a_compute_shader() -> None:
     assert option(
         compute(), samples=4, color_format="VK_FORMAT_R8_UNORM", depth_format="VK_FORMAT_D32_SFLOAT"
     ) == option(compute())
+
+
+def test_what_a_generated_fragment_stage_writes_limits_nothing() -> None:
+    device = PaperDevice(
+        features=frozenset({(ANY, "dynamicRendering")}),
+        properties={("VkPhysicalDeviceVulkan12Properties", "framebufferIntegerColorSampleCounts"): 1},
+    )
+    whole = laid(pair(outputs=(variable(0, "uint"),)), device=device)
+    alone = replace(whole, synthetic_stages=0x10)
+    layers = [{"options": {"samples": 4, "color_format": "VK_FORMAT_R8_UNORM"}}]
+    found = overlay(alone, layers, pair(), device)
+    assert found.create_info["pMultisampleState"]["rasterizationSamples"] == "VK_SAMPLE_COUNT_4_BIT"
+    assert remarks(found) == ["colour format R8_UNORM: its fragment stage is generated"]
+    assert refusal(pair(outputs=(variable(0, "uint"),)), device, samples=4)[0] == "vulkan/limit"

@@ -205,3 +205,17 @@ def test_a_child_leaves_when_its_input_ends_in_the_middle_of_a_compile() -> None
             time.sleep(0.01)
         child.stdin.close()
         assert child._process.wait(timeout=10) == 0
+
+
+def test_each_lane_does_its_share() -> None:
+    """A run may need several devices of one target, each for some of the pipelines."""
+    with Pool() as pool:
+        lanes = [pool.add(mock()) for _ in range(3)]
+        for lane in lanes:
+            pool.wait(lane)
+        shares = {lanes[0]: [0, 3], lanes[2]: [1, 2]}
+        outcomes = list(pool.run(4, lambda task, lane: job(), shares))
+    assert sorted((one.lane, one.task) for one in outcomes) == [
+        (lanes[0], 0), (lanes[0], 3), (lanes[2], 1), (lanes[2], 2),
+    ]  # fmt: skip
+    assert {one.answer.status for one in outcomes} == {"ok"}

@@ -126,3 +126,16 @@ def test_a_feature_is_known_by_all_its_names() -> None:
     assert with_aliases({old}, NONE) == {new, old}
     mirror = ("VkPhysicalDeviceVulkan12Features", "samplerMirrorClampToEdge")
     assert mirror in with_aliases((), frozenset({"VK_KHR_sampler_mirror_clamp_to_edge"}))
+
+
+def test_features_that_were_asked_for_come_on_and_others_go() -> None:
+    core, wanted = ("VkPhysicalDeviceFeatures", "robustBufferAccess"), ("VkPhysicalDeviceFeatures", "geometryShader")
+    assert choose_features({core, wanted}, NONE) == {wanted}
+    assert choose_features({core, wanted}, NONE, {core: True, wanted: False}) == {core}
+    assert choose_features({wanted}, NONE, {core: True}) == {wanted}  # what isn't there can't come on
+
+
+def test_a_feature_is_asked_for_under_any_of_its_names() -> None:
+    old = ("VkPhysicalDeviceImageRobustnessFeatures", "robustImageAccess")
+    new = ("VkPhysicalDeviceVulkan13Features", "robustImageAccess")
+    assert choose_features({new}, NONE, {old: True}) == {new}
