@@ -84,7 +84,12 @@ def place(name: str, packed: bytes) -> str:
 def parents() -> Iterator[str]:
     """Folders that are this user's alone, and exist, best first."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    for place, name in ((lambda: cache, "shaderstat/kit"), (tempfile.gettempdir, f"shaderstat-kit-{os.getuid()}")):
+    # The temporary folder is asked for only when it is needed: a sandbox may have none.
+    places: list[tuple[Callable[[], str], str]] = [
+        (lambda: cache, "shaderstat/kit"),
+        (tempfile.gettempdir, f"shaderstat-kit-{os.getuid()}"),
+    ]
+    for place, name in places:
         try:
             folder = os.path.join(place(), name)
             os.makedirs(folder, mode=0o700, exist_ok=True)
