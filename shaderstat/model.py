@@ -175,6 +175,7 @@ class Request:
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
         scenario: path of a scenario file for the mock.
         stdin: the bytes that ``-`` stands for.
+        outputs: files that the answer goes to: none of them may be one that is read.
         arguments: the command line, for the record.
     """
 
@@ -207,6 +208,7 @@ class Request:
     sandbox: bool = False
     scenario: str | None = None
     stdin: bytes | None = None
+    outputs: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
 
 

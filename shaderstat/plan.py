@@ -128,7 +128,7 @@ class Outline:
         """Find the modules.
 
         Raises:
-            ShaderstatError: a path that leads nowhere, no pipeline in the manifest.
+            ShaderstatError: a path that leads nowhere, no pipeline in the manifest, an input that is an output too.
         """
         from shaderstat import inputs
 
@@ -149,6 +149,7 @@ class Outline:
             found = [*_with_names_of_their_own(self._of_manifest())]
             if not found:
                 raise ShaderstatError(f"{manifest.path}: no pipelines", hint="say some: files: shaders/**/*.spv")
+        inputs.refuse_to_overwrite(request.outputs, (one.candidate for one in found))
         return Plan(tuple(found), (*notes, *self._useless(found)), self._constants(), manifest.path or None)
 
     def _of_manifest(self) -> Iterator[Planned]:

@@ -194,3 +194,10 @@ def test_an_outline_knows_the_first_device() -> None:
     request = Request(())
     assert Outline(request).setup == Setup("dxvk")
     assert Outline(replace(request, profile="vkd3d")).setup == Setup("vkd3d")
+
+
+def test_no_module_of_a_manifest_is_written_over(folder: Path) -> None:
+    text = "pipelines:\n  water: {modules: [water.vert.spv, water.frag.spv]}\n"
+    assert names(plan(text, outputs=("report.json",))) == ["water"]
+    with pytest.raises(ShaderstatError, match=r"water\.frag\.spv: is an input of this run"):
+        plan(text, outputs=("water.frag.spv",))

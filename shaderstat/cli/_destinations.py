@@ -13,7 +13,7 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, BinaryIO, Protocol, cast
 
 from shaderstat.errors import ShaderstatError
@@ -192,10 +192,25 @@ def open_destinations(
     return opened
 
 
-def path_of(output: str, formats: Collection[str] = FORMATS) -> str:
-    """The path in ``[FORMAT:]PATH``."""
+def path_of(output: str) -> str:
+    """The path in ``[FORMAT:]PATH``, whichever command's format it is."""
     head, colon, rest = output.partition(":")
-    return rest if colon and head in formats else output
+    return rest if colon and (head in FORMATS or head in _ENDINGS.values()) else output
+
+
+def refuse_to_overwrite(outputs: Sequence[str], read: Iterable[str | None]) -> None:
+    """What is named on the command line to be read; what folders and manifests hold is looked at by those who read it.
+
+    Raises:
+        ShaderstatError: one of `outputs`, ``[FORMAT:]PATH`` each, is one of the files in `read`, by whatever name.
+    """
+    files = [path for path in read if path and os.path.isfile(path)]
+    for path in map(path_of, outputs):
+        if os.path.isfile(path) and any(os.path.samefile(path, each) for each in files):
+            raise ShaderstatError(
+                f"{printable(path)}: is an input of this run, and would be overwritten",
+                hint="name another file with -o",
+            )
 
 
 def is_written(wanted: str, outputs: Sequence[str], format: str, explicit: bool) -> bool:

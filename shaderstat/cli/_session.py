@@ -8,11 +8,17 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from typing import cast
 
 from shaderstat import interruptions
 from shaderstat.cli import interrupted, say
-from shaderstat.cli._destinations import Destination, flush_stdout, open_destinations, path_of, patient_stdout
+from shaderstat.cli._destinations import (
+    Destination,
+    flush_stdout,
+    open_destinations,
+    path_of,
+    patient_stdout,
+    refuse_to_overwrite,
+)
 from shaderstat.cli._settings import Settings
 from shaderstat.cli._tally import Sink, Tally
 from shaderstat.model import Event
@@ -26,6 +32,8 @@ def destinations(
 ) -> Iterator[list[tuple[str, Destination]]]:
     """The opened outputs; committed at the end, discarded when something goes wrong."""
     opened: list[tuple[str, Destination]] = []
+    named = (given.options.get(name) for name in ("config", "scenario", "driver", "baseline"))
+    refuse_to_overwrite(given.options["outputs"], (*given.options["paths"], given.request.config, *named))
     files = len(given.options["outputs"]) > 1 or given.options.get("out") is not None
     with patient_stdout() if files else nullcontext():
         try:
@@ -73,8 +81,7 @@ def answer(given: Settings, sinks: Sequence[Sink]) -> int:
     interruption: KeyboardInterrupt | None = None
     # What is fed to a sink is fed to it whole: an interruption ends the waiting for the engine, and nothing else.
     with interruptions.held():
-        events = cast("Generator[Event, None, None]", engine.run(given.request))
-        with closing(events):
+        with closing(engine.run(given.request)) as events:
             try:
                 while (event := _next(events)) is not None:
                     tally.feed(event)

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from shaderstat import variants
 from shaderstat.cli import COMMANDS
-from shaderstat.cli._destinations import ARCHIVE, is_written
+from shaderstat.cli._destinations import ARCHIVE, is_written, path_of
 from shaderstat.model import Request
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Selection
@@ -146,6 +146,7 @@ def asked(
         sandbox=options["sandbox"],
         environment=dict(options["env"]),
         scenario=options["scenario"],
+        outputs=tuple(map(path_of, options.get("outputs", ()))),
         arguments=root if isinstance(root, tuple) else (),
     )
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from shaderstat.inputs.candidates import Candidate, make_candidates
 from shaderstat.inputs.files import MAX_BYTES, find_files
 from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule
+from shaderstat.inputs.overwriting import refuse_to_overwrite
 from shaderstat.memory import Memory
 from shaderstat.model import Diagnostic
 
-__all__ = ["MAX_BYTES", "MAX_ENTRY_POINTS", "Candidate", "InputModule", "find"]
+__all__ = ["MAX_BYTES", "MAX_ENTRY_POINTS", "Candidate", "InputModule", "find", "refuse_to_overwrite"]
 
 
 def find(

@@ -80,6 +80,25 @@ def test_a_bad_path_stops_before_any_work(call: Call, engine: Engine, tmp_path: 
     assert sorted(os.listdir(tmp_path)) == ["circle.json", "pipe"]
 
 
+@pytest.mark.parametrize("output", ["x.spv", "json:x.spv", "csv:hard", "soft", "json:scenario.yaml"])
+def test_what_is_read_is_not_written_over(call: Call, engine: Engine, tmp_path: Path, output: str) -> None:
+    (tmp_path / "x.spv").write_bytes(b"precious")
+    (tmp_path / "scenario.yaml").write_text("rules: []\n")
+    os.link(tmp_path / "x.spv", tmp_path / "hard")
+    os.symlink("x.spv", tmp_path / "soft")
+    done = call("x.spv", "--scenario", "scenario.yaml", "-o", "report.json", "-o", output)
+    assert done.status == 2
+    assert "is an input of this run, and would be overwritten" in done.err
+    assert not hasattr(engine, "request")
+    assert sorted(os.listdir(tmp_path)) == ["hard", "scenario.yaml", "soft", "x.spv"]
+    assert (tmp_path / "x.spv").read_bytes() == b"precious"
+
+
+def test_the_engine_knows_what_will_be_written(call: Call, engine: Engine) -> None:
+    call("shaders", "-o", "json:a", "-o", "b.csv", "-o", "odd:c")
+    assert engine.request.outputs == ("a", "b.csv", "odd:c")
+
+
 def test_one_file_twice_is_refused(call: Call) -> None:
     assert "names a.json twice" in call("x.spv", "-o", "json:a.json", "-o", "csv:./a.json").err.replace("./", "")
 
