@@ -69,7 +69,7 @@ def test_a_crash_costs_one_pipeline(shaderstat: Run, samples: Path, tmp_path: Pa
     assert done.returncode == 2
     assert [one["status"] for one in json.loads(done.stdout)["results"]] == ["crashed", "ok"]
     assert "crashed: SIGSEGV in compile" in done.stderr
-    assert "again: shaderstat stats" in done.stderr
+    assert "again: shaderstat " in done.stderr
 
 
 @pytest.mark.parametrize("path", ["nothing.spv", "*.spv", "."])

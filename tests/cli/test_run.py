@@ -184,7 +184,6 @@ FAILURES = [
     Failure("query", "driver/timeout", limit_s=0.5),
     Failure("compile", "driver/error", vk_result="VK_ERROR_UNKNOWN"),
     Failure("compile", "driver/exited", exit_code=0),
-    Failure("start", "target/lost", stderr_tail="no device"),
 ]
 
 
