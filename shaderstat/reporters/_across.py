@@ -75,7 +75,8 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     bound = bound_words(good)
     words = " · ".join([*([pipeline_words(pipeline)] if pipeline else []), *bound])
     name = printable(pipeline.name if pipeline else good[0].pipeline)
-    pen.line(pen.paint(name, "bold") + (f" · {words}" if words else ""))
+    rest = f" · {words}" if words else ""
+    pen.words(name + rest, options.width, pen.paint(name, "bold") + rest)
 
     heads = [_head(gathered.targets.get(result.target or ""), result) for result in good]
     shown = _grid.draw(heads, _sections(gathered, good), pen, options)

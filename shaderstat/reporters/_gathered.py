@@ -83,10 +83,10 @@ def driver_words(target: Target) -> str:
     return printable(", ".join(word for word in dict.fromkeys(words) if word))
 
 
-def target_heading(target: Target | None, pen: Pen) -> None:
+def target_heading(target: Target | None, pen: Pen, options: Options) -> None:
     """The line above a table, so that no number stands without its compiler."""
     if target is not None:
-        pen.line(pen.paint(printable(target.id), "cyan") + pen.paint(f" · {driver_words(target)}", "dim"))
+        pen.words(*_identity(target, pen, options))
         pen.line()
 
 
@@ -95,19 +95,21 @@ def title(name: str, words: str, target: Target | None, pen: Pen, options: Optio
     start = f"{name} · {words}" if words else name
     painted = pen.paint(name, "bold") + start[len(name) :]
     if target is None:
-        pen.line(painted)
+        pen.words(start, options.width, painted)
         return
-    identity = printable(target.id)
-    end = f"{identity} · {driver_words(target)}"
-    painted_end = pen.paint(identity, "cyan") + pen.paint(end[len(identity) :], "dim")
+    end, columns, painted_end = _identity(target, pen, options)
     gap = min(options.width or 100, 100) - width(start) - width(end)
-    if gap >= 2:
-        pen.line(painted + " " * gap + painted_end)
-    elif options.width is None:
-        pen.line(painted + "  " + painted_end)
+    if gap >= 2 or columns is None:
+        pen.line(painted + " " * max(gap, 2) + painted_end)
     else:
-        pen.line(painted)
-        pen.line("  " + painted_end)
+        pen.words(start, columns, painted)
+        pen.words(f"  {end}", columns, f"  {painted_end}")
+
+
+def _identity(target: Target, pen: Pen, options: Options) -> tuple[str, int | None, str]:
+    """A compiler's line, the columns that it may take, and the line with its colours."""
+    identity, words = printable(target.id), driver_words(target)
+    return f"{identity} · {words}", options.width, pen.paint(identity, "cyan") + pen.paint(f" · {words}", "dim")
 
 
 def bound_words(results: Iterable[Result]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, left, right, width
+from shaderstat.reporters.text import Pen, left, right, shorten, width
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,15 @@ def draw(heads: Sequence[Sequence[str]], sections: Sequence[Section], pen: Pen, 
     """Write it, with the lines of `heads[i]` above the ith column. Returns the columns that had room."""
     rows = [row for section in sections for row in section.rows]
     first = max((width(row.label) for row in rows), default=0)
-    tail = max((width(row.tail) for row in rows), default=0)
     widths = [max(map(width, (*head, *(row.cells[i] for row in rows)))) for i, head in enumerate(heads)]
-    shown = _fitting(widths, options.width and options.width - first - 2 - (tail and tail + 3))
+    tail = max((width(row.tail) for row in rows), default=0)
+    tail += 3 if tail else 0
+    room = None if options.width is None else options.width - 2
+    if room is not None and first + 3 + widths[0] + tail > room:
+        tail = 0
+    if room is not None and first + 3 + widths[0] > room:
+        first = max(room - 3 - widths[0], 8)
+    shown = _fitting(widths, None if room is None else room - first - tail)
     pen.line()
     for place in range(max(map(len, heads))):
         texts = [right(heads[i][place] if place < len(heads[i]) else "", widths[i]) for i in shown]
@@ -44,8 +50,8 @@ def draw(heads: Sequence[Sequence[str]], sections: Sequence[Section], pen: Pen, 
             pen.line("  " + pen.paint(section.title, "bold"))
         for row in section.rows:
             painted = [pen.paint(right(row.cells[i], widths[i]), "red" if row.spills[i] else "") for i in shown]
-            end = f"   {pen.paint(row.tail, 'dim')}" if row.tail else ""
-            pen.line(f"  {left(row.label, first)}" + "".join(f"   {text}" for text in painted) + end)
+            end = f"   {pen.paint(row.tail, 'dim')}" if tail else ""
+            pen.line(f"  {left(shorten(row.label, first), first)}" + "".join(f"   {text}" for text in painted) + end)
     return shown
 
 

@@ -13,15 +13,19 @@ from shaderstat.reporters.text import Pen, left, printable, right, shorten, widt
 HEADINGS = ("pipeline", "#", "executable", "stages", "wave", "stats", "ir")
 NUMBERS = (1, 4, 5, 6)
 
+# What goes first where there is no room.
+_DISPENSABLE = (3, 4, 6, 5)
+
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
-    """Write one table for each target. Returns what its marks mean."""
+    """Write one table for each target. Returns what had no room, and what its marks mean."""
+    missing: dict[str, None] = {}
     room = options.width and max(options.width // 3, 12)
     names = gathered.names(room)
     for place, (target, results) in enumerate(gathered.by_target()):
         if place:
             pen.line()
-        target_heading(target, pen)
+        target_heading(target, pen, options)
         records = [
             [names[result.pipeline], *_cells(executable, room)]
             for result in results
@@ -29,17 +33,20 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         ]
         widths = [max(map(width, column)) for column in zip(HEADINGS, *records, strict=True)]
         widths[0] = max(widths[0], *(width(names[result.pipeline]) for result in results))
-        _write(records, widths, pen, options)
+        shown = _fitting(widths, options.width)
+        missing |= dict.fromkeys(HEADINGS[place] for place in range(len(HEADINGS)) if place not in shown and records)
+        _write(records, widths, shown, pen, options)
         _failures.rows([result for result in results if not result.executables], names, widths[0], pen, options)
     upper = any(each.bound == "upper" for result in gathered.results for each in result.executables)
-    return [UPPER] if upper else []
+    return [*(["no room for: " + " · ".join(missing)] if missing else []), *([UPPER] if upper else [])]
 
 
 def _cells(executable: Executable, room: int | None) -> list[str]:
     name = printable(executable.name) or "(unnamed)"
+    marked = mark(executable)
     return [
         str(executable.index),
-        (name if room is None else shorten(name, room)) + mark(executable),
+        (name if room is None else shorten(name, max(room - width(marked), 4))) + marked,
         stages(executable) or MISSING,
         str(executable.subgroup_size or MISSING),
         str(len(executable.statistics)),
@@ -47,19 +54,26 @@ def _cells(executable: Executable, room: int | None) -> list[str]:
     ]
 
 
-def _write(records: Sequence[Sequence[str]], widths: Sequence[int], pen: Pen, options: Options) -> None:
+def _fitting(widths: Sequence[int], columns: int | None) -> list[int]:
+    """The columns that have room."""
+    shown = list(range(len(widths)))
+    for place in _DISPENSABLE:
+        if columns is not None and sum(widths[each] + 2 for each in shown) > columns:
+            shown.remove(place)
+    return shown
+
+
+def _write(
+    records: Sequence[Sequence[str]], widths: Sequence[int], shown: Sequence[int], pen: Pen, options: Options
+) -> None:
     if records:
-        pen.line(pen.paint("  " + _joined(HEADINGS, widths), "dim"))
+        pen.line(pen.paint(_joined(HEADINGS, widths, shown), "dim"))
     before = ""
     for name, *cells in records:
         # Off a terminal every line says what it is about, for grep.
-        shown = "" if name == before and options.width is not None else name
-        pen.line("  " + _joined([shown, *cells], widths))
+        pen.line(_joined(["" if name == before and options.width is not None else name, *cells], widths, shown))
         before = name
 
 
-def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "  ".join(
-        right(cell, widths[place]) if place in NUMBERS else left(cell, widths[place])
-        for place, cell in enumerate(cells)
-    )
+def _joined(cells: Sequence[str], widths: Sequence[int], shown: Sequence[int]) -> str:
+    return "".join("  " + (right if place in NUMBERS else left)(cells[place], widths[place]) for place in shown)

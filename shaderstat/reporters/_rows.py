@@ -18,7 +18,7 @@ from shaderstat.reporters._gathered import (
     target_heading,
 )
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, left, printable, right, shorten, width, wrap
+from shaderstat.reporters.text import Pen, left, printable, right, shorten, width
 
 GAP = "  "
 
@@ -58,7 +58,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     for place, (target, results) in enumerate(groups):
         if place:
             pen.line()
-        target_heading(target, pen)
+        target_heading(target, pen, options)
         said = _table(results, target, names, pen, options)
         prefix = f"{printable(target.id)}: " if target is not None and len(groups) > 1 else ""
         remarks += [prefix + line for line in said]
@@ -204,10 +204,8 @@ def _legend(columns: Sequence[_Column], pen: Pen, options: Options) -> None:
         words = ": ".join(part for part in (column.info.name, column.info.description) if part)
         if column.info.unit:
             words += f" ({column.info.unit})"
-        texts = wrap(printable(words), options.width and options.width - first - 4)
-        pen.line(f"  {left(column.heading, first)}  {pen.paint(texts[0], 'dim')}")
-        for text in texts[1:]:
-            pen.line(" " * (first + 4) + pen.paint(text, "dim"))
+        start = f"  {left(column.heading, first)}  "
+        pen.prose(start, first + 4, printable(words), options.width, "dim")
 
 
 def _column(key: tuple[str, str, int], info: StatisticInfo, rows: Sequence[_Row]) -> _Column:

@@ -124,6 +124,12 @@ class Pen:
         codes = ";".join(_STYLES[word] for word in style.split())
         return f"\x1b[{codes}m{text}\x1b[0m"
 
+    def words(self, text: str, columns: int | None, painted: str | None = None) -> None:
+        """Write a line, as `painted` where it is whole, or several where it is too long for one."""
+        lines = wrap(text, columns)
+        for line in lines if len(lines) > 1 else [text if painted is None else painted]:
+            self.line(line)
+
     def prose(self, start: str, place: int, text: str, columns: int | None, style: str = "") -> None:
         """Write `text` beside `start`, which takes `place` columns, or below it where there is no room beside it."""
         if columns is not None and columns - place < min(width(text), _NARROW):

@@ -110,14 +110,14 @@ def test_cells_of_every_kind() -> None:
     mock = [event for event in report if not isinstance(event, ResultEvent) or event.result.target == "mock"]
     assert lines(mock)[2:11] == [
         "  compute",
-        "  Widest    18446744073709551615     not a hash",
+        "  Widest    18446744073709551615  not a hash",
         "  Depth                       -1",
         "  Depth     -9223372036854775808",
         "  Share                      0.1",
         "  Nothing                    NaN",
         "  Endless              -Infinity",
         "  Discards                     1",
-        "  Odd         0x0000000000000005     a statistic format that shaderstat does not know",
+        "  Odd         0x0000000000000005  a statistic format that shaderstat does not know",
     ]
 
 
@@ -575,3 +575,50 @@ def test_an_upper_bound_is_marked_in_every_view() -> None:
     assert BOUND in remarks(several)
     assert BOUND in remarks(answered([(pipeline(f"p{i}"), LONE) for i in range(5)]))
     assert BOUND not in remarks(MANY)
+
+
+# ── Terminals of any width ────────────────────────────────────────────────────────────────────────────────────────
+
+SCREENS: dict[str, tuple[list[Event], Options]] = {
+    "blocks": (answered([(BLUR, [radv("compute", 24, spilled=12)])]), Options(verbosity=1)),
+    "a note": (
+        answered([(BLUR, [executable("compute", statistic("Local Memory Size", 1 << 36))])], target("host:0", NVIDIA)),
+        Options(),
+    ),
+    "a failure": (
+        answered(
+            [],
+            more=failed(
+                "dead",
+                "crashed",
+                failure=Failure(
+                    "compile",
+                    "driver/crashed",
+                    signal="SIGSEGV",
+                    stderr_tail="shader.c:5: compile: Assertion `it holds' failed, which nobody had thought of before",
+                    reproduce=("shaderstat", "stats", "a folder/blur.comp.spv", "-t", "radv:navi21", "--no-validate"),
+                ),
+            ),
+        ),
+        Options(),
+    ),
+    "rows": (MANY, Options(verbosity=1)),
+    "all rows": (MANY, Options(selection=Selection(statistics=("*",)))),
+    "list": (MANY, Options(view="list")),
+    "lone list": (answered([(WATER, LONE)]), Options(view="list", selection=Selection(synthetic=True))),
+    "lone": (answered([(WATER, LONE)]), Options()),
+    "across": (answered([(WATER, LONE)], target(), target("radv:navi22")), Options()),
+    "variants": (variants({"SIZE": "8", "K": "3"}, {"SIZE": "64", "K": "3"}), Options()),
+    "code": (MANY, Options(view="ir")),
+}
+
+
+@pytest.mark.parametrize("columns", [40, 50, 60, 70, 80, 90, 99, 120])
+@pytest.mark.parametrize("name", SCREENS)
+def test_no_line_is_broken_by_the_terminal_nor_any_word_by_us(name: str, columns: int) -> None:
+    events, options = SCREENS[name]
+    found = lines(events, replace(options, width=columns))
+    assert [line for line in found if width(line) > columns] == []
+    whole = {word for line in lines(events, options) for word in line.split()}
+    words = {word for line in found for word in line.split() if not word.startswith(("…", "─"))}
+    assert words - {"\\"} <= whole
