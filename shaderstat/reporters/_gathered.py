@@ -101,9 +101,12 @@ def title(name: str, words: str, target: Target | None, pen: Pen, options: Optio
     gap = min(options.width or 100, 100) - width(start) - width(end)
     if gap >= 2 or columns is None:
         pen.line(painted + " " * max(gap, 2) + painted_end)
+        return
+    pen.words(start, columns, painted)
+    if width(end) + 2 <= columns:
+        pen.line(f"  {painted_end}")
     else:
-        pen.words(start, columns, painted)
-        pen.words(f"  {end}", columns, f"  {painted_end}")
+        pen.prose("  ", 2, end, columns)
 
 
 def _identity(target: Target, pen: Pen, options: Options) -> tuple[str, int | None, str]:

@@ -132,7 +132,7 @@ class Pen:
 
     def prose(self, start: str, place: int, text: str, columns: int | None, style: str = "") -> None:
         """Write `text` beside `start`, which takes `place` columns, or below it where there is no room beside it."""
-        if columns is not None and columns - place < min(width(text), _NARROW):
+        if text and columns is not None and columns - place < min(width(text), _NARROW):
             self.line(start)
             start, place = " " * _INDENT, _INDENT
         for line in wrap(text, columns and columns - place):

@@ -96,6 +96,26 @@ def test_descriptions_come_with_verbosity() -> None:
     assert described in lines(events, Options(verbosity=1))
 
 
+def test_remarks_go_below_and_units_go_first() -> None:
+    assert lines(answered([(BLUR, [radv("compute", 24, spilled=12)])]), Options(width=40)) == [
+        "blur · compute · workgroup 16×16×1",
+        "  radv:navi21 · RADV, Mesa 22.3.6, null",
+        "  device",
+        "",
+        "  Compute Shader",
+        "      subgroup 64",
+        "  …ver pipeline hash  0xb8c1f0e2775aa04c",
+        "  VGPRs                               24",
+        "  Spilled VGPRs                       12",
+        "      ← spills",
+        "  Code size                          616",
+        "  Subgroups per SIMD                  32",
+        "      more is better",
+        "  Hash                        0x2af4c0be",
+        "  Copies                               3",
+    ]
+
+
 def test_a_title_that_does_not_fit_takes_two_lines() -> None:
     events = answered([(BLUR, [radv("compute", 24)])])
     assert lines(events, Options(width=60))[:2] == [
