@@ -33,15 +33,16 @@ COMMANDS = {
 }
 
 BRIEF = """\
-shaderstat: what every GPU's compiler made of a shader, with or without that GPU
+shaderstat: what every GPU's compiler made of a shader
 
-  shaderstat blur.comp.spv                 statistics of one shader
-  shaderstat stats shaders/ --json         of a folder, as JSON
-  shaderstat list shaders/                 the executables of each pipeline
-  shaderstat ir blur.comp.spv --out ir     its code, as files
-  shaderstat stats blur.comp.spv -t radv:navi21
+  shaderstat blur.comp.spv              statistics of one
+  shaderstat stats shaders/ --json      of a folder, as JSON
+  shaderstat list shaders/              the executables
+  shaderstat ir blur.comp.spv --out ir  its code, as files
+  shaderstat blur.comp.spv -t radv:navi21 -t turnip:a740
 
-PATH is a .spv file, a folder, a glob, or - for standard input.   All of it: shaderstat --help
+PATH is a .spv file, a folder, a glob, or - for stdin.
+All of it: shaderstat --help
 """
 
 DEBUG = "SHADERSTAT_DEBUG"
@@ -188,13 +189,29 @@ def _tell_nameless(error: OSError) -> None:
         say("hint: fewer compilers at a time take fewer: a smaller -j, fewer -t; or a larger ulimit -n")
 
 
-def say(line: str) -> None:
-    """One line on standard error; nothing in it steers the terminal, and nobody needs to listen."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in line)
+def say(line: str, command: Sequence[str] = ()) -> None:
+    """One line on standard error; nothing in it steers the terminal, and nobody needs to listen. What a terminal has no
+    room for goes on in the next line.
+
+    Args:
+        command: words behind the line, for a shell to take as they stand.
+    """
+    from shaderstat.reporters.text import printable, wrap, wrap_command  # late: help needs none of it
+
+    columns = stderr_columns()
     try:
-        click.echo(shown, err=True)
+        for each in wrap_command(line, command, columns) if command else wrap(printable(line), columns):
+            click.echo(each, err=True)
     except OSError:  # closed or broken: the exit status says it all the same
         pass
+
+
+def stderr_columns() -> int | None:
+    """The terminal's columns; None where standard error is none."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or None
+    except (OSError, ValueError, AttributeError):  # no terminal, closed, or none at all
+        return None
 
 
 def _leave_stdout() -> None:

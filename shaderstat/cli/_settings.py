@@ -19,6 +19,12 @@ from shaderstat.model import Request
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Selection
 
+# Options that say how the work is done and shown, and not what is compiled, and where.
+_HOW = frozenset(
+    "format json outputs quiet verbose color raw statistics sort top statuses jobs fail_fast no_cache refresh"
+    " no_progress".split()
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -27,12 +33,14 @@ class Settings:
     Attributes:
         command: its name.
         options: as click parsed them.
+        subject: the paths and the options that say what is compiled, and where, as they were typed.
         format: that of ``-f`` or ``--json``; `explicit` if it was given on the command line.
         colour: whether standard output gets colours; `width` its columns, None off a terminal.
     """
 
     command: str
     options: Mapping[str, Any]
+    subject: tuple[str, ...]
     request: Request
     selection: Selection
     format: str
@@ -97,6 +105,7 @@ def settings(
     return Settings(
         command=context.command.name or "",
         options=options,
+        subject=_subject(context),
         request=replace(request, keep_states=is_written(ARCHIVE, options["outputs"], format, explicit)),
         selection=selection,
         format=format,
@@ -149,6 +158,23 @@ def asked(
         outputs=tuple(map(path_of, options.get("outputs", ()))),
         arguments=root if isinstance(root, tuple) else (),
     )
+
+
+def _subject(context: click.Context) -> tuple[str, ...]:
+    words = [*context.params["paths"]]
+    for option in context.command.params:
+        name = option.name or ""
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or name in _HOW or not typed:
+            continue
+        value = context.params[name]
+        for one in value if option.multiple else [value]:
+            words.append(option.opts[0])
+            if not option.is_flag:
+                words.append(
+                    "=".join(one) if isinstance(one, tuple) else f"{one:g}" if isinstance(one, float) else str(one)
+                )
+    return tuple(words)
 
 
 def _config(context: click.Context, options: Mapping[str, Any]) -> str | None:

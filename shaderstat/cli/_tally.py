@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from shaderstat.cli import say
+from shaderstat.cli import say, stderr_columns
 from shaderstat.cli._progress import Progress
 from shaderstat.cli._settings import Settings
 from shaderstat.model import (
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 # Problems told one by one on stderr; the report has all of them.
 _TOLD = 10
+
+# VkDriverId of drivers that give no internal representations: NVIDIA's own.
+_WITHOUT_CODE = frozenset({4})
 
 
 class Sink(Protocol):
@@ -63,6 +66,7 @@ class Tally:
         self._executables = 0
         self._groupings: set[str] = set()  # remarks on what is no pair
         self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
+        self._has_code = False  # some driver gives internal representations, as far as is known
         self._names: dict[str, set[str]] = {}  # option → what it could have matched
         shown = not given.quiet and not given.options.get("no_progress") and given.is_silent_until_the_end
         self.progress = Progress(watch, shown=shown)
@@ -76,6 +80,7 @@ class Tally:
         elif isinstance(event, PipelineEvent):
             self._pipeline, self._is_answered = event.pipeline, False
         elif isinstance(event, TargetEvent):
+            self._has_code = self._has_code or event.target.driver.id not in _WITHOUT_CODE
             for option in ("--stat", "--sort"):
                 self._names.setdefault(option, set()).update(info.name for info in event.target.statistics)
         elif isinstance(event, ResultEvent):
@@ -100,7 +105,7 @@ class Tally:
             for line in _once(line for sink in sinks for line in sink.remarks()):
                 if line not in silent:
                     say(line)
-            say(self._summary(seconds))
+            self._say_summary(seconds)
         if self._given.command == "ir" and (wordless or not self._given.quiet):
             for line in silent:
                 say(f"error: {line}" if wordless else line)
@@ -174,34 +179,38 @@ class Tally:
             for line in last_words(failure):
                 say(f"last words: {line}")
         if failure is not None and failure.reproduce:
-            say(f"again: {shlex.join(failure.reproduce)}")
+            say("again:", failure.reproduce)
 
-    def _summary(self, seconds: float) -> str:
+    def _say_summary(self, seconds: float) -> None:
         took = f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
         counted = [f"{self._counts[status]} {status}" for status in STATUSES if self._counts[status]]
         if counted == ["1 ok"]:
-            return f"1 pipeline in {took}{self._what_next()}"
+            self._say_what_next(f"1 pipeline in {took}")
+            return
         executables = "1 executable" if self._executables == 1 else f"{self._executables} executables"
         cached = f" ({self._counts['cached']} from cache)" if self._counts["cached"] else ""
-        return f"{' · '.join(counted) or 'nothing'} · {executables} in {took}{cached}"
+        say(f"{' · '.join(counted) or 'nothing'} · {executables} in {took}{cached}")
 
-    def _what_next(self) -> str:
-        """What a newcomer may want to see after the first table."""
-        from shaderstat.work import state_options
-
-        given, request = self._given, self._given.request
+    def _say_what_next(self, line: str) -> None:
+        """The summary, with what a newcomer may want to see after the first table."""
+        given = self._given
         if given.command != "stats" or given.format != "table":
-            return ""
-        more = "" if given.verbosity else ".  -v: the driver's descriptions"
-        if any(path.startswith(("-", "/dev/", "/proc/")) for path in request.paths):  # they can't be read twice
-            return more
-        command = ["shaderstat", "ir", *request.paths]
-        if request.config is not None and given.options.get("config"):
-            command += ["--config", request.config]
-        options = (("-t", request.targets), ("--entry", request.entries), ("--spec", given.options.get("spec", ())))
-        command += [word for option, values in options for value in values for word in (option, value)]
-        command += state_options(request)
-        return f"{more}.  Its code: {shlex.join(command)}"
+            say(line)
+            return
+        if not given.verbosity:
+            line += ".  -v: the driver's descriptions"
+        gone = any(path.startswith(("-", "/dev/", "/proc/")) for path in given.request.paths)  # can't be read twice
+        if gone or not self._has_code:
+            say(line)
+            return
+        command = ["shaderstat", "ir", *given.subject]
+        columns = stderr_columns()
+        whole = f"{line}.  Its code: {shlex.join(command)}"
+        if columns is None or len(whole) <= columns:
+            say(f"{line}.  Its code:", command)
+        else:
+            say(line)
+            say("Its code:", command)
 
 
 def _once(lines: Iterable[str]) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -15,9 +16,9 @@ import pytest
 
 from shaderstat.cli import COMMANDS, main
 from shaderstat.errors import NoTarget
-from shaderstat.model import Diagnostic, Event, Failure, ResultEvent, SpecOption
+from shaderstat.model import Diagnostic, Event, Failure, ResultEvent, SpecOption, TargetEvent
 from tests.cli.conftest import Call
-from tests.cli.events import Engine, answered, executable, note, run, unanswered
+from tests.cli.events import Engine, answered, executable, note, run, target, unanswered
 from tests.conftest import ROOT, Run
 
 
@@ -30,6 +31,7 @@ def test_alone_it_prints_ten_lines(call: Call) -> None:
     done = call()
     assert (done.status, done.err) == (0, "")
     assert 5 <= len(done.out.splitlines()) <= 10
+    assert all(len(line) <= 60 for line in done.out.splitlines())  # a narrow terminal breaks none of them
     assert "shaderstat blur.comp.spv" in done.out
 
 
@@ -212,10 +214,33 @@ def test_entry_points_and_constants_reach_the_engine(call: Call, engine: Engine,
     assert engine.request.spec == (SpecOption(None, "0", ("1", "2")), SpecOption("compute", "SIZE", ("0x10",)))
 
 
-def test_the_command_for_the_code_names_the_same_pipeline(call: Call, engine: Engine) -> None:
+def test_the_command_for_the_code_names_the_same_pipeline(
+    call: Call, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     engine.answers(*run(answered("x")))
-    done = call("x.spv", "-t", "mock", "--entry", "comp:main", "--spec", "0=1")
-    assert done.err.endswith("Its code: shaderstat ir x.spv -t mock --entry comp:main --spec 0=1\n")
+    words = [
+        *("x.spv", "-t", "mock", "--backend", "mock", "--env", "A=b c", "--timeout", "7", "--no-validate"),
+        *("--pipeline", "x*", "--entry", "comp:main", "--spec", "0=1", "--samples", "4", "--no-optimize"),
+        *("--stage", "compute", "--synthetic"),
+    ]
+    monkeypatch.setenv("SHADERSTAT_SANDBOX", "1")  # holds for the next command as it does for this one
+    done = call(*words, "--stat", "VGPRs", "--sort", "VGPRs", "--top", "1", "--color", "never", "-j", "2", "--raw")
+    command = shlex.split(done.err.partition("Its code: ")[2])
+    assert command[:3] == ["shaderstat", "ir", "x.spv"]
+    assert sorted(command[2:]) == sorted(words)
+    call(*command[1:])
+    request = engine.request
+    call(*words)
+    assert replace(request, representations=False, arguments=()) == replace(engine.request, arguments=())
+
+
+def test_no_code_is_offered_where_the_driver_gives_none(call: Call, engine: Engine) -> None:
+    events = run(answered("x"))
+    assert "Its code" in (engine.answers(*events), call("x.spv"))[1].err
+    where = target()
+    nvidia = TargetEvent(replace(where, driver=replace(where.driver, id=4)))
+    engine.answers(*(nvidia if isinstance(event, TargetEvent) else event for event in events))
+    assert "Its code" not in call("x.spv").err
 
 
 @pytest.mark.parametrize("word", ["0", "=1", "0=", "0=1,,2", "fragment:=1"])
