@@ -64,19 +64,23 @@ class Captured:
         """
         _, record = self.records.record(self.tag, self.hash)
         found = [record.get("stage")] if self.tag is Tag.COMPUTE else record.get("stages", [])
-        result = []
-        for place, each in enumerate(found if isinstance(found, list) else [None]):
-            where = f"{name(self.hash)}.stages[{place}]"
-            if not isinstance(each, dict) or not isinstance(each.get("name"), str):
-                raise bad(where, "a stage is wanted")
-            stage = next((word for word, bit in STAGE_BITS.items() if bit == each.get("stage")), None)
-            if stage is None:
-                raise bad(where, f"no stage is numbered {each.get('stage')!r:.40}")
-            module = hash_of(each.get("module"), f"{where}.module")
-            result.append(
-                StageRef(stage, each["name"], module, f"{self.records.path(Tag.MODULE, module)}:{module:016x}")
+        try:
+            return tuple(
+                self._stage(each, f"{name(self.hash)}.stages[{place}]")
+                for place, each in enumerate(found if isinstance(found, list) else [None])
             )
-        return tuple(result)
+        except InvalidSpirv as error:
+            error.path = error.path or self.path
+            raise
+
+    def _stage(self, record: Any, where: str) -> StageRef:
+        if not isinstance(record, dict) or not isinstance(record.get("name"), str):
+            raise bad(where, "a stage is wanted")
+        stage = next((word for word, bit in STAGE_BITS.items() if bit == record.get("stage")), None)
+        if stage is None:
+            raise bad(where, f"no stage is numbered {record.get('stage')!r:.40}")
+        module = hash_of(record.get("module"), f"{where}.module")
+        return StageRef(stage, record["name"], module, f"{self.records.path(Tag.MODULE, module)}:{name(module)}")
 
     def spec(self) -> PipelineSpec:
         """The whole of it.

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import struct
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import BinaryIO, Protocol
 
 from shaderstat.archive.format import (
@@ -35,6 +36,9 @@ _STREAM_KEY = re.compile(rb"[0-9a-fA-F]{40}")
 _FOLDER_NAME = re.compile(r"([0-9a-f]{2})\.([0-9a-f]{16})\.json")
 _ZIP_NAME = re.compile(r"[0-9a-fA-F]{40}")
 _KNOWN = frozenset(Tag)
+_ZIP_HEADER = struct.Struct("<26sHH")  # of a member; the sizes of its name and of what follows it last
+
+Opener = Callable[[], BinaryIO]
 
 
 class Container(Protocol):
@@ -66,16 +70,21 @@ class Container(Protocol):
 def open_container(location: str, path: str) -> Container:
     """Index the archive at `location`: a stream, a ``.zip``, or the folder that a stream was unpacked to.
 
+    No file stays open: collections have more archives than a process may have files.
+
     Raises:
         InvalidSpirv: ``archive/…``, ``input/unreadable``.
     """
+
+    def opened() -> BinaryIO:
+        return open(location, "rb", buffering=0)
+
     try:
         if os.path.isdir(location):
             return Folder(location, path)
-        file = open(location, "rb", buffering=0)  # noqa: SIM115: it stays open as long as the archive
-        head = file.read(4)
-        file.seek(0)
-        return ZipFile(file, path) if head == b"PK\x03\x04" else Stream(file, path)
+        with opened() as file:
+            is_zip = file.read(4) == b"PK\x03\x04"
+        return ZipFile(opened, path) if is_zip else Stream(opened, path)
     except OSError as error:
         raise _blamed(_unreadable(error), path) from None
 
@@ -83,22 +92,25 @@ def open_container(location: str, path: str) -> Container:
 class Stream:
     """A ``.foz`` file: entries back to back, until the end."""
 
-    def __init__(self, file: BinaryIO, path: str) -> None:
-        """Read the headers of all entries; `file` is unbuffered.
+    def __init__(self, opened: Opener, path: str) -> None:
+        """Read the headers of all entries.
+
+        Args:
+            opened: gives the file, unbuffered, whenever something is to be read from it.
 
         Raises:
             InvalidSpirv: ``archive/empty``, ``archive/not-an-archive``, ``archive/version``.
             OSError: it can't be read.
         """
         self.path = path
-        self._file = file
+        self._opened = opened
         self._index: dict[Tag, dict[int, int]] = {tag: {} for tag in Tag}
-        size = file.seek(0, os.SEEK_END)
-        head = self._read(0, FILE_HEADER)
-        problem = _bad_head(head)
-        if problem is not None:
-            raise _blamed(problem, path)
-        self.remarks = tuple(self._scan(size))
+        with opened() as file:
+            size = file.seek(0, os.SEEK_END)
+            problem = _bad_head(_read(file, 0, FILE_HEADER))
+            if problem is not None:
+                raise _blamed(problem, path)
+            self.remarks = tuple(self._scan(file, size))
 
     def hashes(self, tag: Tag) -> Iterable[int]:
         return self._index[tag]
@@ -109,18 +121,22 @@ class Stream:
     def payload(self, tag: Tag, hash: int) -> bytes:
         at = self._index[tag][hash]
         try:
-            header = Header(*HEADER.unpack(self._read(at, HEADER.size)))
-            stored = self._read(at + HEADER.size, header.size)
-            return _unpacked(header, stored)
+            with self._opened() as file:
+                head = _read(file, at, HEADER.size)
+                header = Header(*HEADER.unpack(head)) if len(head) == HEADER.size else None
+                if header is None or int(header.key[24:], 16) != hash:
+                    raise _changed()
+                return _unpacked(header, _read(file, at + HEADER.size, header.size))
         except InvalidSpirv as error:
             error.offset = at
             error.message = f"{NAMES[tag]} {name(hash)}: {error.message}"
             raise _blamed(error, self.path) from None
-        except (OSError, ValueError) as error:  # ValueError: the file is shorter than it was, or was closed
-            problem = _unreadable(error) if isinstance(error, OSError) else _changed()
-            raise _blamed(problem, self.path) from None
+        except OSError as error:
+            raise _blamed(_unreadable(error), self.path) from None
+        except ValueError:  # what stands there now is no hash
+            raise _blamed(_changed(), self.path) from None
 
-    def _scan(self, size: int) -> Iterator[Diagnostic]:
+    def _scan(self, file: BinaryIO, size: int) -> Iterator[Diagnostic]:
         """Fill the index; what keeps it from the end of the file is said."""
         unpack, match, known = HEADER.unpack_from, _STREAM_KEY.fullmatch, _KNOWN
         at = FILE_HEADER
@@ -128,19 +144,14 @@ class Stream:
         while at < size:
             place = at - start
             if place + HEADER.size > len(window):
-                window, start, place = self._read(at, _WINDOW), at, 0
+                window, start, place = _read(file, at, _WINDOW), at, 0
             if len(window) - place < HEADER.size:
                 yield _cut(at, "header")
                 return
             key, stored, _, _, _ = unpack(window, place)
             if match(key) is None:
-                yield Diagnostic(
-                    "warning",
-                    "archive/bad-entry",
-                    f"no entry begins at offset {at}: what comes after it is lost",
-                    path=self.path,
-                    offset=at,
-                )
+                message = f"no entry begins at offset {at}: what comes after it is lost"
+                yield Diagnostic("warning", "archive/bad-entry", message, offset=at)
                 return
             end = at + HEADER.size + stored
             if end > size:
@@ -150,16 +161,6 @@ class Stream:
             if tag in known:  # later versions have more
                 self._index[Tag(tag)].setdefault(int(key[24:], 16), at)
             at = end
-
-    def _read(self, at: int, count: int) -> bytes:
-        self._file.seek(at)
-        data = self._file.read(count)
-        while data and len(data) < count:
-            more = self._file.read(count - len(data))
-            if not more:
-                break
-            data += more
-        return data
 
 
 class Folder:
@@ -211,7 +212,7 @@ class ZipFile:
 
     remarks: tuple[Diagnostic, ...] = ()
 
-    def __init__(self, file: BinaryIO, path: str) -> None:
+    def __init__(self, opened: Opener, path: str) -> None:
         """Read the directory.
 
         Raises:
@@ -219,9 +220,10 @@ class ZipFile:
             OSError: it can't be read.
         """
         self.path = path
+        self._opened = opened
         try:
-            self._zip = zipfile.ZipFile(file)
-            infos = self._zip.infolist()
+            with opened() as file, zipfile.ZipFile(file) as archive:
+                infos = archive.infolist()
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise _blamed(InvalidSpirv("archive/zip", f"a broken .zip: {error}"), path) from None
         self._index: dict[Tag, dict[int, zipfile.ZipInfo]] = {tag: {} for tag in Tag}
@@ -240,19 +242,52 @@ class ZipFile:
     def payload(self, tag: Tag, hash: int) -> bytes:
         info = self._index[tag][hash]
         try:
-            if info.file_size > MAX_PAYLOAD:
-                raise _too_large(info.file_size)
-            with self._zip.open(info) as member:
-                data = member.read(MAX_PAYLOAD + 1)
+            with self._opened() as file:
+                return _unzipped(file, info)
         except InvalidSpirv as error:
+            error.offset = info.header_offset
+            error.message = f"{NAMES[tag]} {name(hash)}: {error.message}"
             raise _blamed(error, self.path) from None
-        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, RuntimeError) as error:
-            # RuntimeError: encrypted; NotImplementedError, which is one: a compression that is not known here
-            problem = InvalidSpirv("archive/zip", f"{NAMES[tag]} {name(hash)}: {error}", offset=info.header_offset)
-            raise _blamed(problem, self.path) from None
-        if len(data) > MAX_PAYLOAD:
-            raise _blamed(_too_large(len(data)), self.path)
-        return data
+        except OSError as error:
+            raise _blamed(_unreadable(error), self.path) from None
+
+
+def _unzipped(file: BinaryIO, info: zipfile.ZipInfo) -> bytes:
+    """A member's bytes. `zipfile` can't do this without reading the directory again, or keeping the file open.
+
+    Raises:
+        InvalidSpirv: ``archive/zip``, ``archive/too-large``, ``input/changed``.
+    """
+    if info.file_size > MAX_PAYLOAD:
+        raise _too_large(info.file_size)
+    head = _read(file, info.header_offset, _ZIP_HEADER.size)
+    if len(head) < _ZIP_HEADER.size or not head.startswith(b"PK\x03\x04"):
+        raise _changed()
+    _, name_size, extra_size = _ZIP_HEADER.unpack(head)
+    stored = _read(file, info.header_offset + _ZIP_HEADER.size + name_size + extra_size, info.compress_size)
+    if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InvalidSpirv("archive/zip", "encrypted, or compressed in a way that is not known here")
+    data = stored
+    if info.compress_type == zipfile.ZIP_DEFLATED:
+        try:
+            data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(stored, info.file_size + 1)
+        except zlib.error as error:
+            raise InvalidSpirv("archive/zip", f"can't be unpacked: {error}") from None
+    if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+        raise InvalidSpirv("archive/zip", "its checksum or its size does not match its bytes")
+    return data
+
+
+def _read(file: BinaryIO, at: int, count: int) -> bytes:
+    """So many bytes, or as many as there are."""
+    file.seek(at)
+    data = file.read(count)
+    while data and len(data) < count:
+        more = file.read(count - len(data))
+        if not more:
+            break
+        data += more
+    return data
 
 
 # ── One entry ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any
 
@@ -145,11 +145,7 @@ def read(files: Sequence[File], memory: Memory | None = None) -> Found:
     broken: list[tuple[File, str, Diagnostic]] = []
     for file in files:
         try:
-            containers.append(
-                Stream(BytesIO(file.held), file.path)
-                if file.held is not None
-                else open_container(file.location, file.path)
-            )
+            containers.append(_open(file))
         except InvalidSpirv as error:
             remark = Diagnostic("error", error.code, error.message, error.hint, file.path, error.offset)
             broken.append((file, "invalid", remark))
@@ -172,7 +168,7 @@ def read(files: Sequence[File], memory: Memory | None = None) -> Found:
 
 def _open(file: File) -> Container:
     if file.held is not None:
-        return Stream(BytesIO(file.held), file.path)
+        return Stream(partial(BytesIO, file.held), file.path)
     return open_container(file.location, file.path)
 
 
