@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from shaderstat import dictionary
 from shaderstat.dictionary import Entry
@@ -24,6 +25,7 @@ from shaderstat.model import (
     Statistic,
     StatisticAnswer,
     StatisticInfo,
+    Target,
     merge,
     numbered,
     stage_names,
@@ -41,6 +43,32 @@ AMDVLK = 2
 
 # Statistics of which a run knows already what they are.
 _HELD = 4096
+
+
+def guessed(target: Target) -> tuple[Target, str | None]:
+    """A target of which nobody said what driver it is, with what is known of its statistics if only one driver has
+    such; and the name of that driver's dictionary."""
+    stem = dictionary.whose([info.name for info in target.statistics])
+    if stem is None:
+        return target, None
+    known = dictionary.by_name(stem)
+    infos = tuple(_told(info, known.lookup(info.name)) for info in target.statistics)
+    return replace(target, statistics=infos), stem
+
+
+def _told(info: StatisticInfo, entry: Entry) -> StatisticInfo:
+    return StatisticInfo(
+        name=info.name,
+        format=info.format,
+        description=info.description,
+        key=entry.key,
+        unit=entry.unit,
+        better=entry.better,
+        role=entry.role,
+        label=entry.label,
+        note=entry.note,
+        bits=entry.bits,
+    )
 
 
 class StatisticTable:
@@ -189,18 +217,7 @@ def _half_written(bits: int, entry: Entry) -> str | None:
 
 
 def _info(answer: StatisticAnswer, entry: Entry) -> StatisticInfo:
-    return StatisticInfo(
-        name=answer.name,
-        format=format_name(answer.format),
-        description=answer.description,
-        key=entry.key,
-        unit=entry.unit,
-        better=entry.better,
-        role=entry.role,
-        label=entry.label,
-        note=entry.note,
-        bits=entry.bits,
-    )
+    return _told(StatisticInfo(answer.name, format_name(answer.format), answer.description), entry)
 
 
 def _subgroup_size(size: int, driver: Driver) -> int | None:

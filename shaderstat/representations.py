@@ -43,3 +43,17 @@ def sha256(data: bytes) -> str:
 def code_sha256(data: bytes, is_text: bool) -> str:
     """The identity of the code in a representation: SHA-256 of the normalised text, or of a binary as it is."""
     return sha256(normalise(data) if is_text else data)
+
+
+# What a listing says of where an instruction lies and how it is encoded: RADV's comment behind it ("; be84047e"),
+# Turnip's columns before it (":2:0003:0007[20244000x_00000020x]"), an offset with a colon or in a comment ("/*0040*/").
+_BEHIND = re.compile(rb"[ \t]*(?:;|//)[ \t]*(?:[0-9A-Fa-f]{8}[ \t]*)+$", re.MULTILINE)
+_BEFORE = re.compile(
+    rb"^([ \t]*)(?::\d+:\d+:\d+\[[0-9a-f]+x_[0-9a-f]+x\]|(?:0x)?[0-9A-Fa-f]{4,16}:|/\*[0-9A-Fa-f]{4,16}\*/)[ \t]+",
+    re.MULTILINE,
+)
+
+
+def without_places(text: bytes) -> bytes:
+    """`normalise`, and also without addresses and encodings: what is left differs where the instructions do."""
+    return _BEHIND.sub(b"", _BEFORE.sub(rb"\1", normalise(text)))

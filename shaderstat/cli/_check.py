@@ -15,6 +15,7 @@ from shaderstat.cli import say
 from shaderstat.cli._destinations import Destination, FileOutput
 from shaderstat.cli._settings import Settings
 from shaderstat.cli._sides import events_of, is_report
+from shaderstat.cli._summary import step_summary
 from shaderstat.cli._tally import Tally
 from shaderstat.config.baseline import read_baseline, render
 from shaderstat.config.budgets import BASELINE, Budgets, read_budgets, rule_of_option
@@ -100,6 +101,10 @@ def verdict(given: Settings, question: Question, opened: Sequence[tuple[str, Des
     for format, place in opened:
         remarks += write_check(format, found, place.stream, given.reporter_options("check", place.path is None))
         place.stream.flush()
+    step_summary(
+        [format for format, _ in opened],
+        lambda page: write_check("markdown", found, page, given.reporter_options("check", False)),
+    )
     if not given.quiet:
         for line in dict.fromkeys(remarks):
             say(line)

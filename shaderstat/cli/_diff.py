@@ -9,14 +9,20 @@ from shaderstat.cli import say
 from shaderstat.cli._destinations import Destination
 from shaderstat.cli._settings import Settings
 from shaderstat.cli._sides import Loader, alone
+from shaderstat.cli._summary import step_summary
+from shaderstat.cli._texts import Texts
 from shaderstat.compare import Change, Difference, Place, Side, Unlike, compare, gate
 from shaderstat.compare.gate import Gate
 from shaderstat.compare.outcome import DiffOutcome
+from shaderstat.compare.sides import Row
+from shaderstat.compare.texts import TextPair, text_pairs
 from shaderstat.compare.view import View, threshold, unmatched
 from shaderstat.errors import ShaderstatError
-from shaderstat.reporters._diff_words import name_words, place_words, value_words
+from shaderstat.reporters._diff_words import name_words, place_words, plural, row_words, value_words
+from shaderstat.reporters._ir_diff import draw as draw_texts
 from shaderstat.reporters.outcomes import write_diff
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import Pen, printable
+from shaderstat.representations import without_places
 
 # Formats that name the files of shaders.
 _NAMES_FILES = frozenset({"json", "junit", "github", "sarif"})
@@ -70,12 +76,64 @@ def numbers(given: Settings, question: Question, opened: Sequence[tuple[str, Des
     for format, place in opened:
         remarks += write_diff(format, outcome, place.stream, given.reporter_options("diff", place.path is None))
         place.stream.flush()
+    step_summary(
+        [format for format, _ in opened],
+        lambda page: write_diff("markdown", outcome, page, given.reporter_options("diff", False)),
+    )
     return _told(given, outcome, remarks)
 
 
-def texts(given: Settings) -> int:
-    """Compare a representation, line by line. Returns the exit status."""
-    raise NotImplementedError
+def texts(given: Settings, opened: Sequence[tuple[str, Destination]]) -> int:
+    """Compare a representation, line by line. Returns the exit status.
+
+    Raises:
+        ShaderstatError: a side can't be had, has no texts, or the sides must not be compared.
+    """
+    glob: str = given.options["ir"]
+    kept = Texts()
+    difference = _compared(given, Loader(given, kept, paths=False))
+    outcome = DiffOutcome(difference)
+    (_, place), *_ = opened
+    options = given.reporter_options("ir", place.path is None)
+    pen = Pen(place.stream, encoding=options.encoding, colour=options.colour)
+    compared = changed = binary = 0
+    for pair in text_pairs(difference, glob):
+        compared += 1
+        old, new = pair.texts
+        if not pair.differs and not given.options["everything"]:
+            continue
+        if not all(text is None or text.is_text for text in pair.texts):
+            binary += pair.differs
+            continue
+        sides = (difference.before, difference.after)
+        data = [kept.get(text.place, side.label) if text else b"" for text, side in zip(pair.texts, sides, strict=True)]
+        if given.options["normalise"]:
+            data = [without_places(each) for each in data]
+        name = name_words(pair.subject)
+        siblings = sum(row.heading.stages == pair.rows[1].heading.stages for row in _rows(difference, pair))
+        some = new or old
+        title = f"{name} · {row_words(pair.rows[1], siblings)} · {printable(some.name) if some else ''}"
+        names = (
+            f"{sides[0].label}: {printable(pair.subject[0].id)}",
+            f"{sides[1].label}: {printable(pair.subject[1].id)}",
+        )
+        changed += draw_texts(title, names, data[0], data[1], pen, options)
+    if not given.quiet:
+        say(f"{changed} of {plural(compared, 'text')} differ" if compared else "no representations to compare")
+    problems = [*outcome.distrust]
+    if not compared:
+        problems.append(f"--ir {glob}: matched nothing" if glob else "no side gives a representation")
+    if binary:
+        problems.append(f"{plural(binary, 'representation')} changed that are no texts: shaderstat ir --out has them")
+    _some(problems, "error: ")
+    if problems and not binary:
+        return 2
+    return int(bool(given.options["exit_code"] and (changed or binary)))
+
+
+def _rows(difference: Difference, pair: TextPair) -> tuple[Row, ...]:
+    of_target = difference.after.outcomes.get(difference.targets[pair.target][1].id, {})
+    return of_target[pair.subject[1].id].rows
 
 
 def _compared(given: Settings, loader: Loader) -> Difference:

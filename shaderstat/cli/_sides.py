@@ -11,12 +11,13 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import BinaryIO
 
+from shaderstat.cli import say
 from shaderstat.cli._settings import Settings
 from shaderstat.cli._tally import Tally
 from shaderstat.cli._texts import Texts, is_folder_of_texts
 from shaderstat.compare import Collector, Side
 from shaderstat.errors import ShaderstatError
-from shaderstat.model import Event, Request, ResultEvent, Target
+from shaderstat.model import Event, Request, ResultEvent, Target, TargetEvent
 from shaderstat.reporters.read import read_events
 from shaderstat.reporters.read_fossilize import is_fossilize_csv, read_fossilize
 from shaderstat.reporters.text import printable
@@ -104,8 +105,23 @@ def alone(side: Side, target: Target, label: str) -> Side:
 def _events(stream: BinaryIO, label: str) -> Iterator[Event]:
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)  # type: ignore[type-var]
     if is_fossilize_csv(buffered.peek(_HEAD)):
-        return read_fossilize(buffered, label)
+        return _of_somebody(read_fossilize(buffered, label), label)
     return read_events(buffered, label)
+
+
+def _of_somebody(events: Iterator[Event], label: str) -> Iterator[Event]:
+    """The peer's table, which doesn't say whose statistics it holds: they are looked up by their names."""
+    from shaderstat.annotate import guessed
+
+    said: set[str] = set()
+    for event in events:
+        if isinstance(event, TargetEvent):
+            target, driver = guessed(event.target)
+            event = TargetEvent(target)
+            if driver is not None and driver not in said:
+                said.add(driver)
+                say(f"{label}: does not name its driver; its statistics are called as {driver}'s")
+        yield event
 
 
 def is_report(path: str) -> bool:

@@ -86,11 +86,14 @@ def command(context: click.Context, /, **options: Any) -> int:
         raise click.UsageError("--normalise is for --ir", context)
     if options["ir"] is not None and options["gates"]:
         raise click.UsageError("--fail-on is for statistics, --ir for texts", context)
+    if options["ir"] is not None and (options["format"] != "table" or options["json"] or len(options["outputs"]) > 1):
+        raise click.UsageError("--ir writes text, to one place", context)
     given = settings(context, options, representations=options["ir"] is not None)
     from shaderstat.cli import _diff  # late: a slip in the options is told before anything is loaded
 
     if options["ir"] is not None:
-        return _diff.texts(given)
+        with _session.destinations(given, formats=("table",)) as opened:
+            return _diff.texts(given, opened)
     question = _diff.question(given)
     with _session.destinations(given, formats=FORMATS) as opened:
         return _diff.numbers(given, question, opened)

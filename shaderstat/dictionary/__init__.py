@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,6 +83,21 @@ def load(driver: Driver, device: Device | None = None, memory: Memory | None = N
     if not driver.id and "mock" in driver.name.casefold():
         stem = "mock"
     return _load(stem, device.name if device else "", memory) if stem else Dictionary({})
+
+
+def by_name(stem: str) -> Dictionary:
+    """The dictionary of a file."""
+    return _load(stem, "")
+
+
+def whose(names: Iterable[str]) -> str | None:
+    """The file's stem of the one driver that has statistics of these names, most of them at least; None where none
+    has, or several. For tables that don't say what driver they are of; where a driver is named, that counts."""
+    folded = {name.casefold().strip() for name in names}
+    known = {stem: len(folded & by_name(stem).entries.keys()) for stem in dict.fromkeys(FILES.values())}
+    ranked = sorted(known, key=lambda stem: -known[stem])
+    best, second = known[ranked[0]], known[ranked[1]]
+    return ranked[0] if best > second and 10 * best >= 8 * len(folded) else None
 
 
 def _load(stem: str, device: str, memory: Memory | None = None) -> Dictionary:

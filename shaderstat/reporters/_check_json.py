@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from shaderstat._version import __version__
 from shaderstat.budget import Check, Unanswered, Verdict
 from shaderstat.reporters._check_words import number_words
-from shaderstat.reporters._diff_json import number, paths, write_lists
+from shaderstat.reporters._diff_json import number, paths, target, write_lists
 
 SCHEMA = {"name": "shaderstat-check", "version": 1}
 
@@ -29,16 +29,7 @@ def write(verdict: Verdict, stream: BinaryIO) -> None:
             "allowed": len(verdict.allowed),
         },
         "problems": verdict.problems,
-        "targets": [
-            {
-                "id": each.id,
-                "backend": each.backend,
-                "driver": each.driver,
-                "device": each.device,
-                "source": each.source,
-            }
-            for each in verdict.targets.values()
-        ],
+        "targets": [target(each) for each in verdict.targets.values()],
     }
     lists: Mapping[str, Iterable[Mapping[str, Any]]] = {
         "checks": (_check(each) for each in (*verdict.failures, *verdict.warnings, *verdict.kept)),

@@ -11,6 +11,7 @@ import io
 import math
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import BinaryIO
 
 from shaderstat.errors import ShaderstatError
@@ -76,7 +77,8 @@ def read_fossilize(stream: BinaryIO, path: str = "the table") -> Iterator[Event]
     except csv.Error as error:
         raise ShaderstatError(f"{path}:{rows.line_num}: is no CSV: {error}") from None
     finally:
-        text.detach()  # the stream is the caller's
+        with suppress(ValueError):  # closed by the caller, whose it is
+            text.detach()
     yield from run.end()
     yield EndEvent(Run("", complete=True))
 
