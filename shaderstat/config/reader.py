@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 import re
+import stat
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -22,8 +23,9 @@ MAX_BYTES = 16 << 20
 MAX_NODES = 1_000_000
 
 
-# What YAML 1.1 takes for text: a float without a point in it, and these words without one before them.
-_NUMBER = re.compile(r"[-+]?\d+[eE][-+]?\d+|nan|[-+]?inf")
+# What YAML 1.1 takes for text: a float without a point, or without a sign in its exponent, and these words without a
+# point before them.
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)[eE][-+]?\d+|nan|[-+]?inf")
 
 
 class Node:
@@ -184,10 +186,11 @@ def read(path: str) -> Node | None:
         ShaderstatError: the file can't be read, or isn't YAML.
     """
     try:
-        with Path(path).open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        raw = _bytes_of(path)
     except OSError as error:
         raise ShaderstatError(f"{path}: {error.strerror}") from None
+    except ValueError as error:  # a NUL in its name
+        raise ShaderstatError(f"{path!r} is not a path: {error}") from None
     if len(raw) > MAX_BYTES:
         raise ShaderstatError(f"{path}: larger than {MAX_BYTES >> 20} MiB")
     try:
@@ -204,6 +207,16 @@ def read(path: str) -> Node | None:
     if node is None or node.tag == "tag:yaml.org,2002:null":
         return None
     return Node(node, _File(path))
+
+
+def _bytes_of(path: str) -> bytes:
+    """What a file holds, or a descriptor (``<(…)``). A named pipe may have no writer, and is not waited for."""
+    mode = os.stat(path).st_mode
+    is_descriptor = os.path.dirname(path) in ("/dev/fd", "/proc/self/fd") or path == "/dev/stdin"
+    if not stat.S_ISREG(mode) and not is_descriptor and path != os.devnull and not stat.S_ISDIR(mode):
+        raise ShaderstatError(f"{path}: is {'a named pipe' if stat.S_ISFIFO(mode) else 'a device'}, not a file")
+    with open(path, "rb") as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> ShaderstatError:

@@ -39,7 +39,8 @@ Everything is optional, and everything that is not said is as it always is::
         - {name: Odd, binary: ff fe 00 41, is_text: true}
 
 An *event* is what happens during a call, in this order: ``stdout`` and ``stderr`` are written, ``sleep`` seconds pass,
-and then at most one of ``crash`` (a signal's name), ``exit`` (a status), ``hang: true`` and ``result`` (a VkResult).
+and then at most one of ``crash`` (the name of a signal that ends a process), ``exit`` (a status), ``hang: true`` and
+``result`` (a VkResult).
 """
 
 from __future__ import annotations
@@ -56,6 +57,9 @@ Plain = dict[str, Any]
 
 _EVENT = ("stdout", "stderr", "sleep", "crash", "exit", "hang", "result")
 _LISTS = ("statistics", "representations")
+
+# Signals that a process is stopped by, or that it ignores, unless it says otherwise (signal(7)).
+_HARMLESS = frozenset("SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGWINCH".split())
 
 
 def read_scenario(path: str) -> Plain:
@@ -138,6 +142,8 @@ def _event(node: Node) -> Plain:
             raise given["sleep"].error("seconds from 0 to 86400 are wanted here")
     if "crash" in given:
         event["crash"] = given["crash"].choice([each.name for each in signal.Signals])
+        if event["crash"] in _HARMLESS:
+            raise given["crash"].error(f"{event['crash']} ends no process", "hang: true is for one that stands still")
     if "exit" in given:
         event["exit"] = given["exit"].integer(0, 255)
     if "hang" in given:

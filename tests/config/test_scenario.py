@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import struct
 import textwrap
@@ -87,6 +88,10 @@ STATISTIC = "rules:\n- executables:\n  - statistics:\n    - {{name: n, format: {
         ("float64", "-.inf", 0xFFF0000000000000),
         ("float64", ".nan", 0x7FF8000000000000),
         ("float64", "5e-324", 1),
+        ("float64", "1.5e3", 0x4097700000000000),
+        ("float64", "-1.0e23", 0xC4B52D02C7E14AF6),
+        ("float64", "1.e+3", 0x408F400000000000),
+        ("float64", ".5E1", 0x4014000000000000),
         ("float64", "nan", 0x7FF8000000000000),
     ],
 )
@@ -114,6 +119,8 @@ def test_any_float_comes_through(tmp_path_factory: pytest.TempPathFactory, value
         ("rules:\n- match: {stage: comput}", 2, "'comput' is none of the words", "did you mean compute?"),
         ("rules:\n- create: {crash: SIGSEGV, hang: true}", 2, "crash and hang: only one", None),
         ("rules:\n- create: {crash: SEGV}", 2, "'SEGV' is none of the words", "did you mean SIGSEGV?"),
+        ("rules:\n- create: {crash: SIGSTOP}", 2, "SIGSTOP ends no process", "hang: true"),
+        ("rules:\n- create: {sleep: 1.5e}", 2, "a number is wanted here, and this is text", None),
         ("rules:\n- create: {sleep: -1}", 2, "seconds from 0 to 86400", None),
         ("rules:\n- create: {sleep: soon}", 2, "a number is wanted here, and this is text", None),
         ("rules:\n- create: {result: -3}", 2, "text is wanted here, and this is a number", None),
@@ -168,6 +175,26 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     path.write_bytes(b"rules: []\nmissing: caf\xe9\n")
     with pytest.raises(ShaderstatError, match=r"latin\.yaml:2: is not UTF-8"):
         read_scenario(str(path))
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(ShaderstatError, match=r"pipe\.yaml: is a named pipe, not a file"):
+        read_scenario(str(tmp_path / "pipe.yaml"))
+    with pytest.raises(ShaderstatError, match="/dev/zero: is a device, not a file"):
+        read_scenario("/dev/zero")
+    assert read_scenario(os.devnull) == {}
+
+
+def test_the_output_of_a_command_is_read(tmp_path: Path) -> None:
+    """``--scenario <(generate)``: a pipe whose writer is there."""
+    reader, writer = os.pipe()
+    os.write(writer, b"missing: nothing here\n")
+    os.close(writer)
+    try:
+        assert read_scenario(f"/dev/fd/{reader}") == {"missing": "nothing here"}
+    finally:
+        os.close(reader)
 
 
 def test_aliases_that_stand_for_billions_are_refused(tmp_path: Path) -> None:

@@ -177,7 +177,8 @@ def _die(name: str) -> NoReturn:
     """Of a signal that nobody catches, as a driver does: Python's own handlers have no say."""
     number = signal.Signals[name]
     sys.stdout.flush()
-    signal.signal(number, signal.SIG_DFL)
+    if number != signal.SIGKILL:  # which has no handler to take away
+        signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     _wait_for_ever()
 

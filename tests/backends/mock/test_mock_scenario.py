@@ -178,7 +178,8 @@ def run(plain: Mapping[str, Any], timeout: float = 60) -> subprocess.CompletedPr
     ("moment", "before"), [("create", ""), ("query", "created\n"), ("destroy", "created\nqueried\n")]
 )
 @pytest.mark.parametrize(
-    ("event", "status"), [({"crash": "SIGSEGV"}, -11), ({"crash": "SIGABRT"}, -6), ({"exit": 0}, 0)]
+    ("event", "status"),
+    [({"crash": "SIGSEGV"}, -11), ({"crash": "SIGABRT"}, -6), ({"crash": "SIGKILL"}, -9), ({"exit": 0}, 0)],
 )
 def test_a_death(moment: str, before: str, event: Mapping[str, Any], status: int) -> None:
     done = run(rule(**{moment: event}))
