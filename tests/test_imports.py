@@ -68,10 +68,17 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         set(),
     ),
     "plan": ({"memory", "model", "errors", "inputs", "config", "variants"}, set()),
+    "inferred": (
+        {"_version", "model", "errors", "config", "plan", "pool", "targets", "variants", "work"},
+        set(),
+    ),
     "reflection": ({"model", "errors", "registry", "spirv", "pipeline", "inputs"}, set()),
     "compare": ({"model"}, set()),
     "budget": ({"model"}, set()),
-    "reporters": ({"_version", "model", "errors", "representations", "compare", "budget", "archive", "pipeline"}, {"rich", "msgspec"}),
+    "reporters": (
+        {"_version", "model", "errors", "representations", "compare", "budget", "archive", "pipeline"},
+        {"rich", "msgspec"},
+    ),
     "api": ({"model", "errors", "engine"}, set()),
     "cli": (
         {
@@ -88,6 +95,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
             "targets",
             "trees",
             "variants",
+            "inferred",
             "work",
         },
         {"click", "platformdirs"},
