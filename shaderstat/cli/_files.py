@@ -212,8 +212,6 @@ class Folder:
 def _prepare(path: str, force: bool) -> None:
     shown = printable(path)
     try:
-        if not path:
-            raise ShaderstatError("--out: an empty path")
         if os.path.lexists(path) and not os.path.isdir(path):
             raise ShaderstatError(f"{shown}: is there and is no folder", hint="name another one with --out")
         os.makedirs(path, exist_ok=True)

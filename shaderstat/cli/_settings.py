@@ -123,10 +123,11 @@ def asked(
     """The request that the shared options make.
 
     Raises:
-        click.UsageError: no path, and no manifest either.
+        click.UsageError: no path, and no manifest either; an empty value.
         ShaderstatError: a ``--spec`` that is none.
     """
     _check_paths(options["paths"], context)
+    _check_values(options, context)
     root = context.find_root().obj
     return Request(
         paths=options["paths"],
@@ -193,3 +194,12 @@ def _check_paths(paths: Sequence[str], context: click.Context) -> None:
     misplaced = next((path for path in paths if path in COMMANDS and not os.path.lexists(path)), None)
     if misplaced is not None:
         raise click.UsageError(f"the command goes first: shaderstat {misplaced} ...", context)
+
+
+def _check_values(options: Mapping[str, Any], context: click.Context) -> None:
+    """An empty value is a variable of the shell that isn't set; nothing that can be asked for is called so."""
+    for option in context.command.params:
+        given = options.get(option.name or "")
+        if isinstance(option, click.Option) and (given == "" or (isinstance(given, tuple) and "" in given)):
+            name = next(each for each in option.opts if each.startswith("--"))
+            raise click.UsageError(f"{name}: an empty value", context)

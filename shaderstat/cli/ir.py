@@ -44,6 +44,8 @@ def command(context: click.Context, /, **options: Any) -> int:
     given = settings(context, options, representations=True)
     if options["force"] and options["out"] is None:
         raise click.UsageError("--force is for --out", context)
+    if options["out"] == "-":
+        raise click.UsageError("--out wants a folder; without it they are written to standard output", context)
     with _session.destinations(given, silent=options["out"] is not None) as opened:
         outputs: list[Sink] = [*_session.create("ir", given, opened)]
         if options["out"] is None:

@@ -77,6 +77,14 @@ def test_a_path_alone_means_stats(call: Call, engine: Engine) -> None:
         (["stats", "x", "--stage", "fragmnt"], "Did you mean 'fragment'?"),
         (["stats", "x", "-j", "0"], "-j"),
         (["ir", "x", "--force"], "--force is for --out"),
+        (["ir", "x", "--out", "-"], "--out wants a folder"),
+        (["ir", "x", "--out", ""], "--out: an empty value"),
+        (["ir", "x", "--ir", ""], "--ir: an empty value"),
+        (["stats", "x", "--scenario", ""], "--scenario: an empty value"),
+        (["stats", "x", "--driver", ""], "--driver: an empty value"),
+        (["stats", "x", "--sort", ""], "--sort: an empty value"),
+        (["stats", "x", "-t", "mock", "-t", ""], "--target: an empty value"),
+        (["stats", "x", "-o", ""], "--output: an empty value"),
     ],
 )
 def test_a_slip_of_the_fingers_is_one_line_and_a_way_out(arguments: list[str], says: str, call: Call) -> None:
