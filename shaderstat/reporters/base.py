@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Protocol
 
 from shaderstat.errors import ShaderstatError
-from shaderstat.model import Event, PipelineEvent, ResultEvent, TargetEvent
+from shaderstat.model import EndEvent, Event, PipelineEvent, ResultEvent, TargetEvent
 from shaderstat.reporters.select import Selection, Selector
 
 # Format → "module:class". The class is called with a binary stream and `Options`.
@@ -84,7 +84,8 @@ class Output:
     def __init__(self, reporter: Reporter, selection: Selection) -> None:
         self._reporter = reporter
         self._selector = Selector(selection, keep_synthetic=reporter.shows_synthetic)
-        self._waiting: list[ResultEvent] = []
+        self._waiting: list[ResultEvent] = []  # for the sorting
+        self._held: list[ResultEvent] = []  # for a match
         self._pipelines: dict[str, PipelineEvent] = {}
 
     def feed(self, event: Event) -> None:
@@ -101,7 +102,8 @@ class Output:
             elif kept is not None:
                 self._pass_on(kept)
         else:
-            self._flush()
+            if isinstance(event, EndEvent):
+                self._flush()
             self._reporter.feed(event)
 
     def close(self) -> None:
@@ -111,7 +113,7 @@ class Output:
 
     def remarks(self) -> Sequence[str]:
         """Lines for standard error, after `close`."""
-        return self._reporter.remarks()
+        return [*self._selector.remarks(), *self._reporter.remarks()]
 
     def unmatched(self) -> Sequence[str]:
         """One line for each option of the selection that matched nothing in any answer."""
@@ -121,12 +123,23 @@ class Output:
         waiting, self._waiting = self._waiting, []
         for event in self._selector.order(waiting, by_row=self._reporter.by_row):
             self._pass_on(event)
+        if self._selector.is_fruitless and self._selector.unmatched():
+            self._held = [event for event in self._held if not event.result.executables]
+        self._release()
 
     def _pass_on(self, event: ResultEvent) -> None:
-        pipeline = self._pipelines.pop(event.result.pipeline, None)
-        if pipeline is not None:
-            self._reporter.feed(pipeline)
-        self._reporter.feed(self._selector.narrow(event))
+        """Show it, as soon as anything has been found of what was asked for: nothing else passes for an answer."""
+        self._held.append(self._selector.narrow(event))
+        if not self._selector.is_fruitless:
+            self._release()
+
+    def _release(self) -> None:
+        held, self._held = self._held, []
+        for event in held:
+            pipeline = self._pipelines.pop(event.result.pipeline, None)
+            if pipeline is not None:
+                self._reporter.feed(pipeline)
+            self._reporter.feed(event)
 
 
 def create(format: str, stream: BinaryIO, options: Options | None = None) -> Output:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from shaderstat.model import Executable, ResultEvent, Statistic, StatisticInfo, Target, numbered
+from shaderstat.reporters.text import printable
 
 Infos = Mapping[tuple[str, str, int], StatisticInfo]
 
@@ -93,6 +94,13 @@ class Selector:
         if selection.sort:
             self._open.add(("--sort", selection.sort))
         self._saw_executables = self._saw_statistics = self._saw_representations = False
+        self._unsorted: list[str] = []  # targets without the statistic to sort by
+
+    @property
+    def is_fruitless(self) -> bool:
+        """Whether none of the statistics, or none of the representations, that were asked for has been met so far."""
+        asked = (("--stat", self._selection.statistics), ("--ir", self._selection.representations))
+        return any(globs and self._open.issuperset((option, glob) for glob in globs) for option, globs in asked)
 
     @property
     def sorts(self) -> bool:
@@ -126,7 +134,8 @@ class Selector:
         )
 
     def order(self, events: Sequence[ResultEvent], *, by_row: bool) -> list[ResultEvent]:
-        """Sort and cut the executables of each target; what has none comes last.
+        """Sort and cut the executables of each target; what has none comes last. A target on which nothing has the
+        statistic to sort by is left out: its first rows would be no answer.
 
         Args:
             by_row: give one event for each executable, in order; else one for each result, in the order of its worst.
@@ -137,12 +146,12 @@ class Selector:
             rows.setdefault(event.result.target, []).extend(_split(event))
         ordered: list[ResultEvent] = []
         for target, of_target in rows.items():
-            ordered += self._sorted(of_target, self._infos.get(target, {}))[: self._selection.top]
+            ordered += self._sorted(of_target, target)[: self._selection.top]
         return (ordered if by_row else _regroup(ordered)) + rest
 
     def narrow(self, event: ResultEvent) -> ResultEvent:
         """The result with the selected statistics and representations: after `order`, which may look at others."""
-        if not (self._globs or self._representations or self._selection.sort):
+        if not (self._globs or self._representations):
             return event
         infos = self._infos.get(event.result.target, {})
         data = event.data or tuple(() for _ in event.result.executables)
@@ -152,6 +161,12 @@ class Selector:
             result=replace(event.result, executables=tuple(executable for executable, _ in parts)),
             data=tuple(data for _, data in parts) if event.data else (),
         )
+
+    def remarks(self) -> Sequence[str]:
+        """One line for each target that is left out while others are sorted."""
+        sort = self._selection.sort
+        found = sort is not None and ("--sort", sort) not in self._open
+        return [f"--sort {sort}: no such statistic on {printable(target)}" for target in self._unsorted if found]
 
     def unmatched(self) -> Sequence[str]:
         """One line for each pattern that matched nothing, where there was something to match."""
@@ -163,11 +178,15 @@ class Selector:
         }
         return [f"{option} {word}: matched nothing" for option, word in sorted(self._open) if seen[option]]
 
-    def _sorted(self, rows: list[ResultEvent], infos: Infos) -> list[ResultEvent]:
-        sort = self._selection.sort
-        if sort is None:
+    def _sorted(self, rows: list[ResultEvent], target: str | None) -> list[ResultEvent]:
+        sort, infos = self._selection.sort, self._infos.get(target, {})
+        if sort is None or not any(row.result.executables[0].statistics for row in rows):
             return rows
         ranked = [(rank(row.result.executables[0], infos, sort), row) for row in rows]
+        if all(worth is None for worth, _ in ranked):
+            self._unsorted.append(target or "")
+            return []
+        self._open.discard(("--sort", sort))
         ranked.sort(key=lambda pair: (pair[0] is None, -pair[0] if pair[0] is not None else 0))
         return [row for _, row in ranked]
 
@@ -182,6 +201,8 @@ class Selector:
         if executable.synthetic and not self._keep_synthetic:
             return False
         self._saw_executables = True
+        self._saw_statistics = self._saw_statistics or bool(executable.statistics)
+        self._saw_representations = self._saw_representations or bool(executable.representations)
         matched = [stage for stage, folded in self._stages.items() if folded in executable.stages]
         self._open -= {("--stage", stage) for stage in matched}
         return bool(matched) or not self._stages
@@ -189,10 +210,6 @@ class Selector:
     def _part(
         self, executable: Executable, data: tuple[bytes, ...], infos: Infos
     ) -> tuple[Executable, tuple[bytes, ...]]:
-        self._saw_statistics = self._saw_statistics or bool(executable.statistics)
-        self._saw_representations = self._saw_representations or bool(executable.representations)
-        if self._selection.sort and rank(executable, infos, self._selection.sort) is not None:
-            self._open.discard(("--sort", self._selection.sort))
         statistics = executable.statistics
         if self._globs:
             statistics = tuple(each for each, info in joined(executable, infos) if self._wants(info))

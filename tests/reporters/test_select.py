@@ -10,10 +10,19 @@ from typing import Any
 import pytest
 
 from shaderstat.errors import ShaderstatError
-from shaderstat.model import Event, PipelineEvent, RepresentationAnswer, Result, ResultEvent
+from shaderstat.model import (
+    Diagnostic,
+    Event,
+    NoteEvent,
+    PipelineEvent,
+    RepresentationAnswer,
+    Result,
+    ResultEvent,
+)
 from shaderstat.reporters.base import FORMATS, Options, create
 from shaderstat.reporters.select import Selection
 from tests.reporters.runs import (
+    NVIDIA,
     UNKNOWN,
     answered,
     executable,
@@ -35,6 +44,9 @@ RUN = answered(
     ],
     more=CRASHED,
 )
+
+
+DATA_FORMATS = ("table", "json", "jsonl", "csv", "csv-long")
 
 
 def cells(selection: Selection, *columns: str, events: list[Event] = RUN) -> list[tuple[str, ...]]:
@@ -206,6 +218,62 @@ def test_sorting_looks_at_what_is_not_shown() -> None:
     found = cells(Selection(statistics=("VGPRs",), sort="code_size", top=1), "pipeline", "VGPRs")
     assert found[0] == ("a", "64")
     assert cells(Selection(statistics=("VGPRs",), sort="-code_size", top=1), "pipeline", "VGPRs")[0] == ("b", "24")
+
+
+@pytest.mark.parametrize("format", DATA_FORMATS)
+@pytest.mark.parametrize(
+    "selection",
+    [
+        Selection(sort="vgrps"),
+        Selection(sort="vgrps", top=1),
+        Selection(statistics=("vgrps",)),
+        Selection(statistics=("vgrps", "sgrps"), sort="VGPRs"),
+        Selection(stages=("mesh",)),
+    ],
+)
+def test_what_matches_nothing_shows_nothing_but_failures(format: str, selection: Selection) -> None:
+    text = written(format, RUN, Options(selection=selection)).decode()
+    assert "dead" in text
+    assert not any(word in text for word in ("fragment", "Shader", "616"))
+
+
+@pytest.mark.parametrize("format", DATA_FORMATS)
+def test_representations_that_are_not_there_are_no_reason_to_show_others(format: str) -> None:
+    part = RepresentationAnswer("Assembly", "", True, b"asm")
+    events = answered([(pipeline("a"), [executable("compute", representations=(part,))])])
+    options = Options(view="ir", selection=Selection(representations=("elf",)))
+    assert b"compute" not in written(format, events, options)
+
+
+def test_a_statistic_that_comes_late_shows_what_came_before_it() -> None:
+    events = answered(
+        [
+            (pipeline("a"), [executable("compute", statistic("LDS size", 1))]),
+            (pipeline("b"), [executable("compute", statistic("VGPRs", 7))]),
+        ]
+    )
+    selection = Selection(statistics=("VGPRs",))
+    assert cells(selection, "pipeline", "VGPRs", events=events) == [("a", ""), ("b", "7")]
+    found = written("csv-long", events, Options(selection=selection)).decode().splitlines()[1:]
+    assert [line.split(",")[0] for line in found] == ["a", "b"]
+
+
+def test_a_target_that_can_not_be_sorted_is_left_out_and_named() -> None:
+    other = target("host:0", NVIDIA)
+    events = answered([(pipeline("a"), [radv("compute", 8)])], target())
+    more = answered([(pipeline("a"), [executable("compute", statistic("Register Count", 9))])], other)[1:-1]
+    options = Options(selection=Selection(sort="VGPRs"))
+    data, output = finished("csv", [*events[:-1], *more, events[-1]], options)
+    assert [row["target"] for row in csv.DictReader(io.StringIO(data.decode()))] == ["radv:navi21"]
+    assert output.unmatched() == []
+    assert list(output.remarks()) == ["--sort VGPRs: no such statistic on host:0"]
+
+
+def test_a_note_in_between_does_not_disturb_the_order() -> None:
+    note = NoteEvent(Diagnostic("warning", "x/y", "in between"))
+    places = [place for place, event in enumerate(RUN) if isinstance(event, ResultEvent)]
+    events = [*RUN[: places[1]], note, *RUN[places[1] :]]
+    assert cells(Selection(sort="VGPRs"), "VGPRs", events=events) == cells(Selection(sort="VGPRs"), "VGPRs")
 
 
 def test_sorting_by_nothing_is_said() -> None:
