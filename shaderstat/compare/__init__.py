@@ -50,8 +50,15 @@ def compare(before: Side, after: Side, *, allow_unlike: bool = False) -> Differe
     for pair in subjects.both:
         work.subject(pair)
     difference.affected.sort(key=lambda place: place.worst, reverse=True)
-    difference.totals.extend(work.finished())
+    difference.totals.extend(sorted(work.finished(), key=lambda total: _order(total, difference)))
     return difference
+
+
+def _order(total: Total, difference: Difference) -> tuple[int, int, str]:
+    """Target by target, in the driver's order."""
+    name = total.infos[0].name
+    names = [info.name for target in reversed(difference.targets[total.target]) for info in target.statistics]
+    return (total.target, names.index(name) if name in names else len(names), name)
 
 
 # A pipeline that was not compiled for a target that others were compiled for.
@@ -86,7 +93,7 @@ def _group(info: StatisticInfo) -> tuple[str, ...]:
 
 
 class _Totals:
-    """Sums by target and group, in the order in which they were met."""
+    """Sums by target and group."""
 
     def __init__(self) -> None:
         self._totals: dict[tuple[int, tuple[str, ...]], Total] = {}
@@ -101,7 +108,7 @@ class _Totals:
         return total
 
     def all(self) -> list[Total]:
-        return sorted(self._totals.values(), key=lambda total: total.target)
+        return [*self._totals.values()]
 
 
 class _Comparison:
@@ -118,7 +125,7 @@ class _Comparison:
         self._exact: dict[int, list[Fraction]] = {}
 
     def finished(self) -> list[Total]:
-        """The totals, target by target."""
+        """The totals."""
         totals = self._totals.all()
         for total in totals:
             exact = self._exact.get(id(total))

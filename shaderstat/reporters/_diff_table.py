@@ -11,6 +11,7 @@ from shaderstat.compare.view import Entry, View, shown, wants
 from shaderstat.reporters._diff_words import (
     affected_words,
     count_words,
+    counted,
     interesting,
     kind_words,
     lonely_words,
@@ -200,7 +201,7 @@ def _totals(difference: Difference, place: int, view: View, pen: Pen) -> None:
         total
         for total in difference.totals
         if total.target == place
-        and (interesting(total) or view.all)
+        and (interesting(total) or (view.all and counted(total)))
         and (not view.statistics or any(wants(view, info) for info in total.infos))
     ]
     if not totals:

@@ -33,6 +33,8 @@ def percent(ratio: float, digits: int = 1) -> str:
     """``+31.2 %``; a change that would round to nothing keeps the digits that show it."""
     while digits < 6 and ratio and abs(ratio) * 100 < 0.5 * 10**-digits:
         digits += 1
+    if ratio and abs(ratio) * 100 < 0.5 * 10**-digits:
+        return f"{ratio * 100:+.1g} %"
     return f"{ratio * 100:+.{digits}f} %"
 
 
@@ -68,8 +70,9 @@ def row_words(row: Row, siblings: int = 1) -> str:
 
 
 def lonely_words(lonely: Lonely) -> str:
-    """An executable of one side alone."""
-    return f"{printable(lonely.subject.id)} {row_words(lonely.row)}"
+    """An executable of one side alone, with the driver's name for it: its stages may be those of another."""
+    words, name = row_words(lonely.row), printable(lonely.row.heading.name)
+    return f"{printable(lonely.subject.id)} {words}" + (f" ({name})" if name and name != words else "")
 
 
 def status_words(change: StatusChange) -> str:
@@ -107,6 +110,11 @@ def affected_words(total: Total) -> str:
 def interesting(total: Total) -> bool:
     """Whether a sum judges, and anything in it moved."""
     return judged(total.infos[0]) != 0 and bool(total.helped or total.hurt)
+
+
+def counted(total: Total) -> bool:
+    """Whether any executable has it on both sides."""
+    return bool(total.helped or total.hurt or total.same)
 
 
 def plural(count: int, noun: str) -> str:

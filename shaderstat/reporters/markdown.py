@@ -170,7 +170,7 @@ def _totals(outcome: DiffOutcome, place: int) -> list[tuple[str, ...]]:
         )
         for total in outcome.difference.totals
         if total.target == place
-        and (_diff_words.interesting(total) or view.all)
+        and (_diff_words.interesting(total) or (view.all and _diff_words.counted(total)))
         and (not view.statistics or any(wants(view, info) for info in total.infos))
     ]
 
