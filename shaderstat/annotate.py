@@ -26,6 +26,7 @@ from shaderstat.model import (
     StatisticAnswer,
     StatisticInfo,
     Target,
+    is_subgroup_size,
     merge,
     numbered,
     stage_names,
@@ -128,7 +129,7 @@ class Annotator:
         found: list[Diagnostic] = []
         for index, answer in enumerate(answers):
             where = f"executable {index}, {answer.name or '(unnamed)'}"
-            if answer.subgroup_size and _subgroup_size(answer.subgroup_size, self._driver) is None:
+            if answer.subgroup_size and not self._is_subgroup_size(answer.subgroup_size):
                 found.append(
                     Diagnostic(
                         "info",
@@ -146,6 +147,9 @@ class Annotator:
                 if each.is_text and each.data.startswith(NO_DISASSEMBLY)
             )
         return tuple(found)
+
+    def _is_subgroup_size(self, size: int) -> bool:
+        return is_subgroup_size(size) and self._driver.id != AMDVLK
 
     def _entry(self, name: str) -> Entry:
         entry = self._entries.get(name)
@@ -173,7 +177,7 @@ class Annotator:
             name=answer.name,
             description=answer.description,
             stages=stage_names(answer.stages),
-            subgroup_size=_subgroup_size(answer.subgroup_size, self._driver),
+            subgroup_size=answer.subgroup_size or None,
             synthetic=answer.synthetic,
             bound=answer.bound,
             statistics=tuple(map(self._statistic, answer.statistics)),
@@ -218,12 +222,6 @@ def _half_written(bits: int, entry: Entry) -> str | None:
 
 def _info(answer: StatisticAnswer, entry: Entry) -> StatisticInfo:
     return _told(StatisticInfo(answer.name, format_name(answer.format), answer.description), entry)
-
-
-def _subgroup_size(size: int, driver: Driver) -> int | None:
-    """The size if it can be one: a power of two up to 128 (VkPhysicalDeviceSubgroupProperties)."""
-    plausible = 0 < size <= 128 and size & (size - 1) == 0 and driver.id != AMDVLK
-    return size if plausible else None
 
 
 def _representation(answer: RepresentationAnswer) -> Representation:

@@ -487,6 +487,11 @@ def quantity(statistic: Statistic, info: StatisticInfo | None) -> int | float | 
     return value
 
 
+def is_subgroup_size(size: int) -> bool:
+    """Whether a GPU may have subgroups of that size: a power of two up to 128 (VkPhysicalDeviceSubgroupProperties)."""
+    return 0 < size <= 128 and size & (size - 1) == 0
+
+
 def numbered(statistics: Iterable[Statistic | StatisticInfo]) -> list[tuple[str, str, int]]:
     """(name, format, how many of these came before it) of each: what joins an executable's statistic to its target's
     list, where two of one name stay two."""
@@ -589,7 +594,8 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Executable:
-    """One VkPipelineExecutablePropertiesKHR. Executables are not stages: the key is (pipeline, index, stages, name)."""
+    """One VkPipelineExecutablePropertiesKHR. Executables are not stages: the key is (pipeline, index, stages, name).
+    `subgroup_size` is the driver's own number, whatever it is; None where it says 0: not told."""
 
     index: int
     name: str

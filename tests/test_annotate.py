@@ -128,18 +128,22 @@ def test_bits_can_be_had_back(bits: int, format: int) -> None:
 # ── Executables ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize(("said", "shown"), [(0, None), (1, 1), (32, 32), (128, 128), (256, None), (48, None)])
-def test_a_subgroup_size_is_a_power_of_two_up_to_128(said: int, shown: int | None) -> None:
+@pytest.mark.parametrize(
+    ("said", "odd"), [(0, False), (1, False), (32, False), (128, False), (256, True), (48, True), (2**32 - 1, True)]
+)
+def test_a_subgroup_size_is_the_drivers_own_and_remarked_on_where_it_can_be_none(said: int, odd: bool) -> None:
     answers = [ExecutableAnswer("x", "", 0x20, said)]
     annotator = Annotator(UNKNOWN)
-    assert annotator.executables(answers)[0].subgroup_size == shown
+    assert annotator.executables(answers)[0].subgroup_size == (said or None)
     codes = [each.code for each in annotator.diagnostics(answers)]
-    assert codes == (["driver/subgroup-size"] if said and shown is None else [])
+    assert codes == (["driver/subgroup-size"] if odd else [])
 
 
 def test_amdvlk_says_the_workgroups_size() -> None:
     answers = [ExecutableAnswer("ShaderProperties CS", "", 0x20, 64)]
-    assert Annotator(Driver(2, "AMD open-source driver", "", "")).executables(answers)[0].subgroup_size is None
+    annotator = Annotator(Driver(2, "AMD open-source driver", "", ""))
+    assert annotator.executables(answers)[0].subgroup_size == 64
+    assert [each.code for each in annotator.diagnostics(answers)] == ["driver/subgroup-size"]
 
 
 def test_executables_keep_order_stages_and_marks() -> None:

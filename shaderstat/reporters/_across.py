@@ -17,7 +17,9 @@ from shaderstat.reporters._gathered import (
     bound_words,
     cell,
     is_spill,
+    odd_subgroups,
     pipeline_words,
+    subgroup,
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined
@@ -88,6 +90,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         remarks.append("no room for: " + " · ".join(left_out))
     if bound:
         remarks.append(UPPER)
+    remarks += odd_subgroups(good)
     remarks.append(
         f"{MISSING} not reported by that driver.  Units differ: compare along time, not across.  Every name: --raw"
     )
@@ -133,7 +136,7 @@ def _sections(gathered: Gathered, good: Sequence[Result]) -> list[_grid.Section]
 
 
 def _subgroups(executables: Sequence[Executable | None]) -> _grid.Row:
-    sizes = tuple(str(each.subgroup_size or MISSING) if each else MISSING for each in executables)
+    sizes = tuple(map(subgroup, executables))
     return _grid.Row("subgroup", sizes, (False,) * len(sizes))
 
 

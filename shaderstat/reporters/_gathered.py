@@ -16,6 +16,7 @@ from shaderstat.model import (
     StatisticInfo,
     Target,
     TargetEvent,
+    is_subgroup_size,
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Infos, index
@@ -26,6 +27,7 @@ _DRIVERS: Mapping[int, str] = {3: "RADV", 6: "ANV", 18: "Turnip", 24: "NVK", 26:
 
 MISSING = "·"
 UPPER = "≤ an upper bound: compiled without its partner stages"
+ODD_SUBGROUP = "? the driver's own number, which is no subgroup size of any GPU"
 
 
 class Gathered:
@@ -145,6 +147,19 @@ def executable_words(executables: tuple[Executable, ...], executable: Executable
     else:
         words = printable(executable.name) or f"(unnamed {executable.index})"
     return f"{words}{mark(executable)}"
+
+
+def subgroup(executable: Executable | None) -> str:
+    """The subgroup size; with a ``?`` where it can't be one."""
+    if executable is None or executable.subgroup_size is None:
+        return MISSING
+    return str(executable.subgroup_size) + ("" if is_subgroup_size(executable.subgroup_size) else "?")
+
+
+def odd_subgroups(results: Iterable[Result]) -> list[str]:
+    """What the ``?`` of `subgroup` means, where there is one."""
+    odd = any(subgroup(each).endswith("?") for result in results for each in result.executables)
+    return [ODD_SUBGROUP] if odd else []
 
 
 def mark(executable: Executable) -> str:

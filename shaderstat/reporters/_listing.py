@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from shaderstat.model import Executable
 from shaderstat.reporters import _failures
-from shaderstat.reporters._gathered import MISSING, UPPER, Gathered, mark, stages, target_heading
+from shaderstat.reporters._gathered import (
+    MISSING,
+    UPPER,
+    Gathered,
+    mark,
+    odd_subgroups,
+    stages,
+    subgroup,
+    target_heading,
+)
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import Pen, left, printable, right, shorten, width
 
@@ -38,7 +47,11 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         _write(records, widths, shown, pen, options)
         _failures.rows([result for result in results if not result.executables], names, widths[0], pen, options)
     upper = any(each.bound == "upper" for result in gathered.results for each in result.executables)
-    return [*(["no room for: " + " · ".join(missing)] if missing else []), *([UPPER] if upper else [])]
+    return [
+        *(["no room for: " + " · ".join(missing)] if missing else []),
+        *([UPPER] if upper else []),
+        *odd_subgroups(gathered.results),
+    ]
 
 
 def _cells(executable: Executable, room: int | None) -> list[str]:
@@ -48,7 +61,7 @@ def _cells(executable: Executable, room: int | None) -> list[str]:
         str(executable.index),
         (name if room is None else shorten(name, max(room - width(marked), 4))) + marked,
         stages(executable) or MISSING,
-        str(executable.subgroup_size or MISSING),
+        subgroup(executable),
         str(len(executable.statistics)),
         str(len(executable.representations)),
     ]

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from shaderstat.model import Result, Statistic, StatisticInfo, Target, numbered
 from shaderstat.reporters import _failures
 from shaderstat.reporters._gathered import (
-    MISSING,
     UPPER,
     Gathered,
     cell,
     executable_words,
     is_spill,
+    odd_subgroups,
     short,
+    subgroup,
     target_heading,
 )
 from shaderstat.reporters.base import Options
@@ -78,7 +79,7 @@ def _table(
             _Row(
                 pipeline=names[result.pipeline],
                 executable=executable_words(others, each),
-                wave=str(each.subgroup_size or MISSING),
+                wave=subgroup(each),
                 statistics=dict(zip(numbered(each.statistics), each.statistics, strict=True)),
             )
             for each in result.executables
@@ -96,6 +97,7 @@ def _table(
         remarks = [*_most(rows, columns), *_notes(shown), *remarks]
         if any(each.bound == "upper" for result in results for each in result.executables):
             remarks.append(UPPER)
+        remarks += odd_subgroups(results)
         _write(rows, shown, (first, second), pen, options)
     _failures.rows(failures, names, first, pen, options)
     if options.verbosity and rows:

@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from shaderstat.model import Executable, Pipeline, Result, StatisticInfo, merge, numbered
 from shaderstat.reporters import _failures, _grid
-from shaderstat.reporters._gathered import MISSING, UPPER, Gathered, bound_words, cell, is_spill, stages, title
+from shaderstat.reporters._gathered import (
+    MISSING,
+    UPPER,
+    Gathered,
+    bound_words,
+    cell,
+    is_spill,
+    odd_subgroups,
+    stages,
+    subgroup,
+    title,
+)
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined
 from shaderstat.reporters.text import Pen, printable
@@ -53,7 +64,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     left_out = [labels[result.pipeline] for i, result in enumerate(good) if i not in shown]
     if left_out:
         remarks.append("no room for: " + " · ".join(left_out))
-    return [*remarks, UPPER] if bound_words(good) else remarks
+    return [*remarks, *([UPPER] if bound_words(good) else []), *odd_subgroups(good)]
 
 
 def _all(gathered: Gathered) -> list[str]:
@@ -80,7 +91,7 @@ def _sections(gathered: Gathered, good: Sequence[Result], pipelines: Sequence[Pi
 
 
 def _rows(gathered: Gathered, good: Sequence[Result], executables: Sequence[Executable | None]) -> list[_grid.Row]:
-    subgroups = tuple(str(each.subgroup_size or MISSING) if each else MISSING for each in executables)
+    subgroups = tuple(map(subgroup, executables))
     rows = [_grid.Row("subgroup", subgroups, (False,) * len(subgroups))]
     order: list[tuple[str, str, int]] = []
     columns = []

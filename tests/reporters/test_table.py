@@ -290,6 +290,17 @@ def test_odd_numbers_are_flagged_below() -> None:
     ]
 
 
+@pytest.mark.parametrize("view", ["stats", "list"])
+@pytest.mark.parametrize("count", [1, 6])
+def test_a_subgroup_size_that_no_gpu_has_is_shown_and_marked(view: str, count: int) -> None:
+    events = answered(
+        [(pipeline(f"p{i}"), [executable("compute", statistic("VGPRs", i), subgroup_size=48)]) for i in range(count)]
+    )
+    assert any(" 48?" in line for line in lines(events, Options(view=view)))
+    assert "? the driver's own number, which is no subgroup size of any GPU" in remarks(events, Options(view=view))
+    assert "64?" not in "".join(lines(answered([(BLUR, [radv("compute", 8)])]), Options(view=view)))
+
+
 def test_upper_bounds_are_marked() -> None:
     some = [(pipeline(f"p{i}", "graphics"), [replace(radv("fragment", i), bound="upper")]) for i in range(5)]
     assert lines(answered(some))[3].split()[:3] == ["p0", "fragment", "≤"]
