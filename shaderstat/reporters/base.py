@@ -61,7 +61,8 @@ class Reporter(Protocol):
     """A format. It is fed a run's events in order, and closed once, even when the run broke off.
 
     Attributes:
-        by_row: whether it shows executables one by one, so that sorting may pull a pipeline's apart.
+        by_row: whether it shows executables one by one, so that sorting may pull a pipeline's apart: then it is told
+            the pipeline again.
         shows_synthetic: whether it always holds the executables that shaderstat made up, marked as such.
     """
 
@@ -87,6 +88,7 @@ class Output:
         self._waiting: list[ResultEvent] = []  # for the sorting
         self._held: list[ResultEvent] = []  # for a match
         self._pipelines: dict[str, PipelineEvent] = {}
+        self._last: str | None = None  # the pipeline that the reporter was told last
 
     def feed(self, event: Event) -> None:
         """Take the next event of a run."""
@@ -136,9 +138,12 @@ class Output:
     def _release(self) -> None:
         held, self._held = self._held, []
         for event in held:
-            pipeline = self._pipelines.pop(event.result.pipeline, None)
-            if pipeline is not None:
-                self._reporter.feed(pipeline)
+            id = event.result.pipeline
+            if id != self._last and id in self._pipelines:
+                self._last = id
+                # Rows of one pipeline may stand apart: then it is told again, so that nobody has to hold them all.
+                again = self._reporter.by_row and self._selector.sorts
+                self._reporter.feed(self._pipelines[id] if again else self._pipelines.pop(id))
             self._reporter.feed(event)
 
 

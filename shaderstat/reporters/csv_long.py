@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
-from shaderstat.model import Event, PipelineEvent, ResultEvent, RunEvent, TargetEvent
+from shaderstat.model import Event, Pipeline, PipelineEvent, ResultEvent, RunEvent, TargetEvent
 from shaderstat.reporters import _cells
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Infos, index, joined
@@ -40,7 +40,7 @@ class CsvLong:
     def __init__(self, stream: BinaryIO, options: Options) -> None:
         self._rows = _cells.Rows(stream)
         self._infos: dict[str | None, Infos] = {}
-        self._pipelines: dict[str, PipelineEvent] = {}
+        self._pipeline: Pipeline | None = None
 
     def feed(self, event: Event) -> None:
         if isinstance(event, RunEvent):
@@ -48,7 +48,7 @@ class CsvLong:
         elif isinstance(event, TargetEvent):
             self._infos[event.target.id] = index(event.target.statistics)
         elif isinstance(event, PipelineEvent):
-            self._pipelines[event.pipeline.id] = event
+            self._pipeline = event.pipeline
         elif isinstance(event, ResultEvent):
             self._rows.write(self._records(event))
 
@@ -60,8 +60,8 @@ class CsvLong:
 
     def _records(self, event: ResultEvent) -> Iterator[list[str]]:
         result = event.result
-        known = self._pipelines.get(result.pipeline)
-        first = _cells.pipeline_cells(result, known.pipeline if known else None)
+        known = self._pipeline
+        first = _cells.pipeline_cells(result, known if known is not None and known.id == result.pipeline else None)
         if not result.executables:
             yield [*first, *_cells.executable_cells(None), "", "", "", "", _cells.text(result.status), ""]
         for executable in result.executables:

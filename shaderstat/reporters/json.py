@@ -6,47 +6,88 @@ Integers of 64 bits are written digit by digit; a reader that has only doubles f
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import msgspec
 
-from shaderstat.model import Event, Report
+from shaderstat.model import EndEvent, Event, PipelineEvent, ResultEvent, Run, RunEvent, Target, TargetEvent
 from shaderstat.reporters.base import Options
 
 _ENCODER = msgspec.json.Encoder()
 
 
+# Bytes of a list that are held in memory; the rest of it waits in a temporary file.
+_HELD = 4 << 20
+
+
 class Json:
-    """Gathers the run, since what comes first in a report is known last."""
+    """Writes at the end, since what comes first in a report is known last."""
 
     by_row = False
     shows_synthetic = True
 
     def __init__(self, stream: BinaryIO, options: Options) -> None:
         self._stream = stream
-        self._events: list[Event] = []
+        self._head: RunEvent | None = None
+        self._run: Run | None = None
+        self._targets: dict[str, Target] = {}
+        self._pipelines = _Lines()
+        self._results = _Lines()
 
     def feed(self, event: Event) -> None:
-        self._events.append(event)
+        if isinstance(event, RunEvent):
+            self._head, self._run = event, replace(event.run, complete=False)
+        elif isinstance(event, TargetEvent):
+            self._targets[event.target.id] = event.target
+        elif isinstance(event, PipelineEvent):
+            self._pipelines.add(event.pipeline)
+        elif isinstance(event, ResultEvent):
+            self._results.add(event.result)
+        elif isinstance(event, EndEvent):
+            self._run = event.run
 
     def close(self) -> None:
-        if self._events:
-            write(Report.collect(self._events), self._stream)
+        if self._head is None:
+            self._pipelines.close()
+            self._results.close()
+            return
+        targets = _Lines()
+        for target in self._targets.values():
+            targets.add(target)
+        head = (encode(self._head.schema), encode(self._head.producer), encode(self._run))
+        self._stream.write(b'{"schema": %b,\n "producer": %b,\n "run": %b' % head)
+        for name, lines in ((b"targets", targets), (b"pipelines", self._pipelines), (b"results", self._results)):
+            self._stream.write(b',\n "%b": [' % name)
+            lines.copy_to(self._stream)
+            self._stream.write(b"]")
+        self._stream.write(b"}\n")
 
     def remarks(self) -> Sequence[str]:
         return ()
 
 
-def write(report: Report, stream: BinaryIO) -> None:
-    """Write `report` as UTF-8, with a closing newline."""
-    stream.write(b'{"schema": %b,\n "producer": %b,\n "run": %b' % _encoded(report.schema, report.producer, report.run))
-    for name in ("targets", "pipelines", "results"):
-        stream.write(b',\n "%b": [' % name.encode())
-        for place, item in enumerate(getattr(report, name)):
-            stream.write((b",\n  " if place else b"\n  ") + encode(item))
-        stream.write(b"]")
-    stream.write(b"}\n")
+class _Lines:
+    """The items of a list in the document, a line each."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.SpooledTemporaryFile(_HELD)
+        self._any = False
+
+    def add(self, item: object) -> None:
+        self._file.write((b",\n  " if self._any else b"\n  ") + encode(item))
+        self._any = True
+
+    def copy_to(self, stream: BinaryIO) -> None:
+        self._file.seek(0)
+        shutil.copyfileobj(self._file, stream)
+        self.close()
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def encode(item: object) -> bytes:
@@ -58,10 +99,6 @@ def encode(item: object) -> bytes:
         return _ENCODER.encode(item)
     except UnicodeEncodeError:
         return _ENCODER.encode(_repaired(msgspec.to_builtins(item)))
-
-
-def _encoded(*items: object) -> tuple[bytes, ...]:
-    return tuple(encode(item) for item in items)
 
 
 def _repaired(item: Any) -> Any:
