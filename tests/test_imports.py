@@ -92,6 +92,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
             "model",
             "reflection",
             "reporters",
+            "store",
             "targets",
             "trees",
             "variants",

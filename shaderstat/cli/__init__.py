@@ -30,6 +30,7 @@ COMMANDS = {
     "diff": "What became better or worse: two saved reports, two trees of shaders, or one tree on two targets.",
     "check": "Budgets: which shaders take more than shaderstat.yaml, or --max, allows.",
     "targets": "The compilers that can be reached from here, and why others can't.",
+    "cache": "The answers that are remembered: what there is, where it lies, and how to be rid of it.",
 }
 
 BRIEF = """\

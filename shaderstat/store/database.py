@@ -194,10 +194,12 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         db = sqlite3.connect(self.path, timeout=BUSY_S, isolation_level=None)
         try:
-            db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # only while the file is empty
+            new = db.execute("PRAGMA schema_version").fetchone() == (0,)
+            if new:
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes the lock of a writer, and is for empty files
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
-            if db.execute("PRAGMA schema_version").fetchone() == (0,):
+            if new:
                 db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT")
             for query in _CHECK:
                 db.execute(query).fetchall()
