@@ -47,7 +47,7 @@ def interrupt(*_):
     os.kill(os.getpid(), {number})
     {twice}
 
-def answers(request):
+def answers(request, watch=None):
     *events, end = run(*(answered(f"p{{n}}") for n in range(5)))
     try:
         for place, event in enumerate(events):
@@ -111,7 +111,9 @@ def test_an_interruption_while_importing_ends_it_quietly(module: str, number: si
 def test_one_in_code_that_is_made_from_text_has_the_same_status(tmp_path: Path) -> None:
     """Python notes a KeyboardInterrupt that leaves an exec() of text as unhandled, and then dies of a SIGINT."""
     text = "import os, signal; os.kill(os.getpid(), signal.SIGTERM)"
-    moment = engine("nowhere", signal.SIGTERM) + f"engine.run = lambda request: (exec({text!r}) for _ in range(2))"
+    moment = (
+        engine("nowhere", signal.SIGTERM) + f"engine.run = lambda request, watch: (exec({text!r}) for _ in range(2))"
+    )
     assert start(moment, "x.spv", cwd=tmp_path).returncode == 128 + signal.SIGTERM
 
 

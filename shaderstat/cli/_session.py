@@ -76,12 +76,13 @@ def answer(given: Settings, sinks: Sequence[Sink]) -> int:
     """
     from shaderstat import engine  # late: a slip in the options is told before anything is loaded
 
-    tally = Tally(given)
+    watch = engine.Watch()
+    tally = Tally(given, watch)
     started = time.monotonic()
     interruption: KeyboardInterrupt | None = None
     # What is fed to a sink is fed to it whole: an interruption ends the waiting for the engine, and nothing else.
     with interruptions.held():
-        with closing(engine.run(given.request)) as events:
+        with closing(tally.progress), closing(engine.run(given.request, watch)) as events:
             try:
                 while (event := _next(events)) is not None:
                     tally.feed(event)

@@ -90,10 +90,9 @@ class Tally:
 
     def finish(self, sinks: Sequence[Sink], seconds: float) -> int:
         """Say what is to be said at the end, and decide the status."""
-        self.progress.clear()
+        self.progress.close()
         if len(self._groupings) > _TOLD and not self._given.quiet:
             say(f"warning: {len(self._groupings) - _TOLD} more look like pipelines and are none: the report has them")
-        self.progress.close()
         for result, pipeline in islice(self._open.values(), max(_TOLD - self._bad, 0)):
             self._tell(result, pipeline)
         untold = self._bad + len(self._open) - _TOLD
@@ -149,7 +148,8 @@ class Tally:
         elif result.status == "unsupported" and not self._is_answered:
             self._open.setdefault(result.pipeline, (result, pipeline))
         if result.status in BAD_STATUSES:
-            lost = result.failure is not None and result.failure.code == "target/lost"  # which was said once
+            code = result.failure.code if result.failure is not None else ""
+            lost = code == "target/lost" and any(said == code for said, _ in self._said)  # once is enough
             self._bad += 1
             if self._bad <= _TOLD and not lost:
                 self._tell(result, pipeline)

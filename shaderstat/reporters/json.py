@@ -52,8 +52,6 @@ class Json:
 
     def close(self) -> None:
         if self._head is None:
-            self._pipelines.close()
-            self._results.close()
             return
         targets = _Lines()
         for target in self._targets.values():
@@ -84,9 +82,8 @@ class _Lines:
     def copy_to(self, stream: BinaryIO) -> None:
         self._file.seek(0)
         shutil.copyfileobj(self._file, stream)
-        self.close()
 
-    def close(self) -> None:
+    def __del__(self) -> None:  # also of a run that broke off, whose reporters nobody closes
         self._file.close()
 
 

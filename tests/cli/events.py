@@ -109,7 +109,7 @@ class Engine:
     def answers(self, *events: Event | BaseException) -> None:
         self.events = list(events)
 
-    def run(self, request: Request) -> Iterator[Event]:
+    def run(self, request: Request, watch: object = None) -> Iterator[Event]:
         self.request = request
         for event in self.events:
             if isinstance(event, BaseException):

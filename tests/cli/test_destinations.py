@@ -205,7 +205,7 @@ import sys
 from shaderstat import engine
 from shaderstat.cli import run
 from tests.cli.events import answered, run as made
-engine.run = lambda request: (event for event in made(*(answered(f"p{n}") for n in range(3000))))
+engine.run = lambda request, watch: (event for event in made(*(answered(f"p{n}") for n in range(3000))))
 sys.exit(run(sys.argv[1:]))
 """
 

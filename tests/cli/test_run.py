@@ -303,7 +303,7 @@ def test_a_reader_that_leaves_ends_it_quietly(shaderstat: Run, samples: Path) ->
         "import sys; from shaderstat.cli import run; from tests.cli import events\n"
         "from shaderstat import engine\n"
         "many = events.run(*(events.answered(f'p{n}') for n in range(20000)))\n"
-        "engine.run = lambda request: (event for event in many)\n"
+        "engine.run = lambda request, watch: (event for event in many)\n"
         "sys.exit(run(['x.spv', '-f', 'csv']))"
     )
     command = subprocess.Popen(
