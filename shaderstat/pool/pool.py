@@ -11,16 +11,17 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
 from shaderstat import wire
 from shaderstat.errors import NoTarget
-from shaderstat.model import Answer, Failure, Job, Launch
+from shaderstat.model import Answer, Job, Launch
 from shaderstat.pool.child import ChildProcess
 from shaderstat.pool.cores import cores
 from shaderstat.pool.environment import child_environment
+from shaderstat.pool.lane import Lane, died_idle, lost
 
 # Jobs in a child's hands: one being compiled, one waiting in the pipe, so that no child idles.
 DEPTH = 2
@@ -35,6 +36,9 @@ STARTS_KILLED = 10
 LONGEST_WAIT_S = 86_400.0
 # Outcomes that wait for the caller; children are looked after in between.
 READY = 16
+# Children at once, of all targets together: so many, or so many for each core. A hundred targets are done in turn.
+MOST = 8
+MOST_PER_CORE = 2
 
 Load = Callable[[int, int], Job | Answer]
 Recall = Callable[[Launch], wire.Hello | None]
@@ -59,41 +63,6 @@ class InHand:
     since: float
 
 
-@dataclass
-class Lane:
-    """One target's children and what is left for them to do.
-
-    Attributes:
-        hello: what its first child said, or what is known of old.
-        recalled: whether `hello` is known of old: then no child is started before there is work.
-        lost: why the target can't be had.
-        is_dropped: it takes no part in the work.
-        tasks: what it is to do; those from place `next` on were not loaded yet.
-        loaded: jobs that no child had room for.
-        again: tasks whose child died for a reason that isn't theirs.
-        attempts: children that a task has cost so far.
-        done: answers of children.
-        kills: of a task whose child was killed from outside, `done` at that time, and how often since.
-    """
-
-    launch: Launch
-    width: int
-    timeout_s: float
-    hello: wire.Hello | None = None
-    recalled: bool = False
-    lost: NoTarget | None = None
-    is_dropped: bool = False
-    children: list[ChildProcess] = field(default_factory=list)
-    tasks: Sequence[int] = ()
-    next: int = 0
-    loaded: deque[tuple[int, Job]] = field(default_factory=deque)
-    again: list[int] = field(default_factory=list)
-    attempts: dict[int, int] = field(default_factory=dict)
-    done: int = 0
-    kills: dict[int, tuple[int, int]] = field(default_factory=dict)
-    starts_in_vain: int = 0
-
-
 class Pool:
     """All children of a run. Use as a context manager: leaving it ends them, whatever happened."""
 
@@ -107,6 +76,8 @@ class Pool:
         self._selector = selectors.DefaultSelector()
         self._load: Load = lambda task, lane: Answer("skipped")
         self._ready: deque[Outcome] = deque()
+        self._most = max(MOST, MOST_PER_CORE * cores())
+        self._alive = 0
 
     def __enter__(self) -> Pool:
         return self
@@ -126,7 +97,8 @@ class Pool:
     # ── Targets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def add(self, launch: Launch, *, width: int = 1, timeout_s: float = 60.0) -> int:
-        """Start the first child of a target, without waiting for it; or none where its word is known of old.
+        """Start the first child of a target, without waiting for it; or none where its word is known of old. Where
+        there are too many already it is started as soon as others have nothing to do.
 
         Args:
             width: how many children it may have; 0 for as many as there are cores.
@@ -137,9 +109,11 @@ class Pool:
         """
         number = len(self.lanes)
         hello = self._recall(launch) if self._recall else None
-        self.lanes.append(Lane(launch, width or cores(), timeout_s, hello, recalled=hello is not None))
-        if hello is None:
-            self._start(number)
+        self.lanes.append(
+            Lane(launch, width or cores(), timeout_s, hello, recalled=hello is not None, is_waiting=hello is None)
+        )
+        self._most = max(self._most, width)
+        self._start_waiting()
         return number
 
     def wait(self, lane: int) -> wire.Hello:
@@ -159,7 +133,7 @@ class Pool:
     def drop(self, lane: int) -> None:
         """Give a lane up: it takes no part in `run`."""
         this = self.lanes[lane]
-        this.is_dropped = True
+        this.is_dropped, this.is_waiting = True, False
         self._end_children(this)
 
     # ── Work ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -216,11 +190,14 @@ class Pool:
                         task, job = lane.loaded.popleft()
                         child.hand(task, job)
                         self._watch(child, number)
-            self._load_more(number, lane, lane.width - len(lane.children))
+            wanted = lane.width - len(lane.children)
+            self._load_more(number, lane, wanted if self._alive < self._most else min(wanted, 1))
             # No more at once than there are already: a short run isn't worth a start on every core.
             at_work = sum(child.hello is not None for child in lane.children)
             starting = len(lane.children) - at_work
             while len(lane.children) < lane.width and starting < min(len(lane.loaded), max(at_work, 1)):
+                if not self._make_room():
+                    break
                 self._start(number)
                 starting += 1
 
@@ -234,7 +211,7 @@ class Pool:
                 lane.next += 1
             else:
                 break
-            job = self._load(task, number) if lane.lost is None else _lost(lane.lost)
+            job = self._load(task, number) if lane.lost is None else lost(lane.lost)
             if isinstance(job, Answer):
                 self._ready.append(Outcome(number, task, job, lane.attempts.pop(task, 0) + 1))
             else:
@@ -242,6 +219,24 @@ class Pool:
         return bool(lane.loaded)
 
     # ── Children ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _start_waiting(self) -> None:
+        """Start the first children of lanes that wait for room."""
+        for number, lane in enumerate(self.lanes):
+            if lane.is_waiting:
+                if not self._make_room():
+                    return
+                lane.is_waiting = False
+                self._start(number)
+
+    def _make_room(self) -> bool:
+        """Whether there may be one more child; those of a lane that rests make way, and are started again at need."""
+        if self._alive < self._most:
+            return True
+        resting = next((lane for lane in self.lanes if lane.children and lane.rests), None)
+        if resting is not None:
+            self._end_children(resting)
+        return resting is not None
 
     def _start(self, number: int) -> None:
         lane = self.lanes[number]
@@ -253,6 +248,7 @@ class Pool:
             self._lose(lane, NoTarget(f"{lane.launch.id}: can't be started: {error}"))
             return
         lane.children.append(child)
+        self._alive += 1
         self._selector.register(child.stdout, selectors.EVENT_READ, (number, child, "stdout"))
         self._selector.register(child.stderr, selectors.EVENT_READ, (number, child, "stderr"))
         self._watch(child, number)
@@ -267,6 +263,7 @@ class Pool:
 
     def _forget(self, lane: Lane, child: ChildProcess) -> None:
         lane.children.remove(child)
+        self._alive -= 1
         for pipe in (child.stdin, child.stdout, child.stderr):
             if not pipe.closed and pipe in self._selector.get_map():
                 self._selector.unregister(pipe)
@@ -279,6 +276,7 @@ class Pool:
 
     def _pump(self, *, block: bool = True) -> None:
         """Wait for something to happen, and see to it."""
+        self._start_waiting()
         children = [child for lane in self.lanes for child in lane.children]
         nearest = min((child.deadline() for child in children), default=float("inf")) if block else 0.0
         wait = None if nearest == float("inf") else min(max(0.0, nearest - time.monotonic()), LONGEST_WAIT_S)
@@ -354,7 +352,7 @@ class Pool:
             killed = failure.signal in OUTSIDE
             first = lane.hello is None and not killed
             if first or lane.starts_in_vain >= (STARTS_KILLED if killed else STARTS_IN_VAIN):
-                self._lose(lane, _died_idle(lane.launch, failure))
+                self._lose(lane, died_idle(lane.launch, failure))
             elif lane.hello is None and not lane.children:
                 self._start(number)
             return
@@ -383,16 +381,3 @@ class Pool:
             heapq.heappush(lane.again, task)
         lane.loaded.clear()
         self._end_children(lane)
-
-
-def _lost(reason: NoTarget) -> Answer:
-    return Answer("failed", failure=Failure("start", "target/lost", stderr_tail=reason.message))
-
-
-def _died_idle(launch: Launch, failure: Failure) -> NoTarget:
-    words = failure.stderr_tail.strip().splitlines()
-    said = f": {words[-1]}" if words else ""
-    if failure.limit_s is not None:
-        return NoTarget(f"{launch.id}: the driver has not opened its device within {failure.limit_s:g} s{said}")
-    how = failure.signal or f"exit status {failure.exit_code}"
-    return NoTarget(f"{launch.id}: the driver died while its device was opened ({how}){said}")

@@ -219,3 +219,38 @@ def test_each_lane_does_its_share() -> None:
         (lanes[0], 0), (lanes[0], 3), (lanes[2], 1), (lanes[2], 2),
     ]  # fmt: skip
     assert {one.answer.status for one in outcomes} == {"ok"}
+
+
+@pytest.mark.parametrize("width", [0, 1, 12])
+def test_a_hundred_targets_are_not_a_hundred_processes(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    """All are opened and answer, in turn; a child that dies meanwhile costs its own job alone."""
+    monkeypatch.setattr("shaderstat.pool.pool.MOST", 3)
+    monkeypatch.setattr("shaderstat.pool.pool.cores", lambda: 1)
+    alive: list[int] = []
+    jobs = [job(), job("bad.spv"), job()]
+    with Pool() as pool:
+
+        def load(task: int, lane: int) -> Job:
+            alive.append(sum(len(one.children) for one in pool.lanes))
+            return jobs[task]
+
+        lanes = [pool.add(mock(killer(crash="SIGSEGV")), width=width) for _ in range(9)]
+        for lane in lanes:
+            assert pool.wait(lane).device.name
+            alive.append(sum(len(one.children) for one in pool.lanes))
+        outcomes = list(pool.run(len(jobs), load))
+    assert max(alive) <= max(3, width)
+    told = {(one.lane, one.task): one.answer.status for one in outcomes}
+    assert told == {(lane, task): ("ok", "crashed", "ok")[task] for lane in lanes for task in range(3)}
+
+
+def test_a_target_that_is_given_up_before_its_turn_is_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shaderstat.pool.pool.MOST", 1)
+    monkeypatch.setattr("shaderstat.pool.pool.cores", lambda: 0)
+    with Pool() as pool:
+        first, second = pool.add(mock(), width=1), pool.add(mock(), width=1)
+        pool.drop(second)
+        pool.wait(first)
+        outcomes = list(pool.run(2, lambda task, lane: job()))
+        assert not pool.lanes[second].children
+    assert [(one.lane, one.answer.status) for one in outcomes] == [(first, "ok"), (first, "ok")]

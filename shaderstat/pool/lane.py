@@ -1,0 +1,74 @@
+"""One target's children and what they have to do: what the pool knows of it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from shaderstat import wire
+from shaderstat.errors import NoTarget
+from shaderstat.model import Answer, Failure, Job, Launch
+from shaderstat.pool.child import ChildProcess
+
+
+@dataclass
+class Lane:
+    """One target's children and what is left for them to do.
+
+    Attributes:
+        hello: what its first child said, or what is known of old.
+        recalled: whether `hello` is known of old: then no child is started before there is work.
+        lost: why the target can't be had.
+        is_dropped: it takes no part in the work.
+        is_waiting: it wants its first child, and there were too many of other lanes.
+        tasks: what it is to do; those from place `next` on were not loaded yet.
+        loaded: jobs that no child had room for.
+        again: tasks whose child died for a reason that isn't theirs.
+        attempts: children that a task has cost so far.
+        done: answers of children.
+        kills: of a task whose child was killed from outside, `done` at that time, and how often since.
+    """
+
+    launch: Launch
+    width: int
+    timeout_s: float
+    hello: wire.Hello | None = None
+    recalled: bool = False
+    lost: NoTarget | None = None
+    is_dropped: bool = False
+    is_waiting: bool = False
+    children: list[ChildProcess] = field(default_factory=list)
+    tasks: Sequence[int] = ()
+    next: int = 0
+    loaded: deque[tuple[int, Job]] = field(default_factory=deque)
+    again: list[int] = field(default_factory=list)
+    attempts: dict[int, int] = field(default_factory=dict)
+    done: int = 0
+    kills: dict[int, tuple[int, int]] = field(default_factory=dict)
+    starts_in_vain: int = 0
+
+    @property
+    def rests(self) -> bool:
+        """Whether its children have nothing to do, now or later, as far as is known."""
+        return not (
+            self.next < len(self.tasks)
+            or self.loaded
+            or self.again
+            or any(child.hello is None or child.jobs for child in self.children)
+        )
+
+
+def lost(reason: NoTarget) -> Answer:
+    """The answer of everything that was left for a target which can't be had any more."""
+    return Answer("failed", failure=Failure("start", "target/lost", stderr_tail=reason.message))
+
+
+def died_idle(launch: Launch, failure: Failure) -> NoTarget:
+    """Why there is no target whose driver dies without a job in hand."""
+    words = failure.stderr_tail.strip().splitlines()
+    said = f": {words[-1]}" if words else ""
+    if failure.limit_s is not None:
+        return NoTarget(f"{launch.id}: the driver has not opened its device within {failure.limit_s:g} s{said}")
+    how = failure.signal or f"exit status {failure.exit_code}"
+    return NoTarget(f"{launch.id}: the driver died while its device was opened ({how}){said}")
