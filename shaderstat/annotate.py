@@ -36,6 +36,9 @@ from shaderstat.representations import code_sha256, sha256
 # Integers up to here pass through any reader of JSON unharmed (RFC 8259, section 6).
 EXACT = 2**53
 
+# IEEE 754-2019, 6.2.1: quiet, positive, no payload.
+QUIET_NAN = 0x7FF8_0000_0000_0000
+
 # RADV on GFX6 and GFX7 answers so in place of an assembly: 22.3.6 with this text alone, 25.0.7 with more after it.
 NO_DISASSEMBLY = b"Shader disassembly is not supported in the current configuration."
 
@@ -195,7 +198,8 @@ def statistic(answer: StatisticAnswer, entry: Entry) -> Statistic:
         number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
         if math.isfinite(number):
             return Statistic(name, form, number)
-        return Statistic(name, form, None, "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity")
+        text = nan_text(bits) if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+        return Statistic(name, form, None, text)
     if form == "bool32":
         if bits in (0, 1):
             return Statistic(name, form, bits)
@@ -207,6 +211,11 @@ def statistic(answer: StatisticAnswer, entry: Entry) -> Statistic:
         text = str(value) if abs(value) > EXACT else None
         return Statistic(name, form, value, text, _half_written(bits, entry))
     return Statistic(name, form, None, f"0x{bits:016x}", "a statistic format that shaderstat does not know")
+
+
+def nan_text(bits: int) -> str:
+    """``NaN`` for the one that computations give; any other one, sign and payload, with its 64 bits."""
+    return "NaN" if bits == QUIET_NAN else f"NaN(0x{bits:016x})"
 
 
 def format_name(number: int) -> str:

@@ -95,11 +95,14 @@ class Setup:
         profile: whose features are enabled: a word of `shaderstat.pipeline.profiles`.
         features: (struct, member, on) under Vulkan's names of today, switched on or off.
         application: VkApplicationInfo's members and their values; drivers have workarounds by name.
+        wished: (struct, member) of features that are taken where they are there: those that an application had on the
+            device which it was captured on.
     """
 
     profile: str = "vulkan"
     features: tuple[tuple[str, str, bool], ...] = ()
     application: tuple[tuple[str, str | int], ...] = ()
+    wished: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -569,7 +572,8 @@ class Pipeline:
 @dataclass(frozen=True, slots=True)
 class Statistic:
     """One number. `value` is a number or None, always (bool32 as 0 or 1); `text` is the exact form of a hash, of an
-    integer beyond ±2**53, of NaN and of the infinities (whose value is None)."""
+    integer beyond ±2**53, of NaN and of the infinities (whose value is None). A NaN that isn't the usual one, by its sign
+    or its payload, has its 64 bits: ``NaN(0x7ff8000000000123)``."""
 
     name: str
     format: str

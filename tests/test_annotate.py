@@ -57,7 +57,10 @@ def double(value: float) -> int:
         (FLOAT64, double(math.inf), None, "Infinity"),
         (FLOAT64, double(-math.inf), None, "-Infinity"),
         (FLOAT64, double(math.nan), None, "NaN"),
-        (FLOAT64, 0xFFF8000000000001, None, "NaN"),
+        (FLOAT64, 0x7FF8000000000000, None, "NaN"),
+        (FLOAT64, 0xFFF8000000000000, None, "NaN(0xfff8000000000000)"),
+        (FLOAT64, 0x7FF8000000000123, None, "NaN(0x7ff8000000000123)"),
+        (FLOAT64, 0xFFF0000000000001, None, "NaN(0xfff0000000000001)"),
     ],
 )
 def test_values_are_exact(format: int, bits: int, value: int | float | None, text: str | None) -> None:
@@ -122,7 +125,9 @@ def test_bits_can_be_had_back(bits: int, format: int) -> None:
         assert (found.text is not None) == (abs(found.value) > 2**53)
         assert found.text is None or int(found.text) == found.value
     else:
-        assert format == FLOAT64 and found.text in ("NaN", "Infinity", "-Infinity")
+        exact = {"NaN": 0x7FF8 << 48, "Infinity": 0x7FF0 << 48, "-Infinity": 0xFFF0 << 48}
+        assert format == FLOAT64 and found.text is not None
+        assert exact.get(found.text) == bits or found.text == f"NaN(0x{bits:016x})"
 
 
 # ── Executables ───────────────────────────────────────────────────────────────────────────────────────────────────

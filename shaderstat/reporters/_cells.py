@@ -58,6 +58,8 @@ def statistic_cell(statistic: Statistic | None, role: str) -> str:
     if role != "identity" and statistic.value is not None:
         return number(statistic.value)
     exact = printable(statistic.text or "")
+    if exact.startswith("NaN("):  # its bits stand in the long table: here all cells of a column are numbers
+        return "NaN"
     return exact if exact in ("", *_NOT_FINITE) else "'" + exact
 
 

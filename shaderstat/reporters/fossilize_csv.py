@@ -114,6 +114,7 @@ def _cell(statistic: Statistic) -> str:
     value, format = statistic.value, statistic.format
     if value is None:
         exact = statistic.text or ""
+        exact = "NaN" if exact.startswith("NaN(") else exact
         return {"NaN": "nan", "Infinity": "inf", "-Infinity": "-inf"}.get(exact, printable(exact))
     if format == "bool32":
         return "true" if value else "false"

@@ -183,6 +183,14 @@ def test_wide_cells_of_every_kind() -> None:
     }
 
 
+def test_an_unusual_nan_is_exact_in_the_long_table_and_a_number_in_the_wide_one() -> None:
+    odd = executable("compute", statistic("Share", 0x7FF8_0000_0000_0123, "float64"))
+    events = answered([(pipeline("blur"), [odd])])
+    (wide,), (long,) = rows(written("csv", events)), rows(written("csv-long", events))
+    assert wide["Share"] == "NaN"
+    assert (long["value"], long["text"]) == ("", "NaN(0x7ff8000000000123)")
+
+
 # ── Hostile names ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
