@@ -184,7 +184,7 @@ class Annotator:
             synthetic=answer.synthetic,
             bound=answer.bound,
             statistics=tuple(map(self._statistic, answer.statistics)),
-            representations=tuple(_representation(each) for each in answer.representations),
+            representations=tuple(_representation(*each) for each in enumerate(answer.representations)),
         )
 
 
@@ -233,7 +233,7 @@ def _info(answer: StatisticAnswer, entry: Entry) -> StatisticInfo:
     return _told(StatisticInfo(answer.name, format_name(answer.format), answer.description), entry)
 
 
-def _representation(answer: RepresentationAnswer) -> Representation:
+def _representation(index: int, answer: RepresentationAnswer) -> Representation:
     return Representation(
         name=answer.name,
         description=answer.description,
@@ -241,4 +241,5 @@ def _representation(answer: RepresentationAnswer) -> Representation:
         size=len(answer.data),
         sha256=sha256(answer.data),
         code_sha256=code_sha256(answer.data, answer.is_text),
+        index=index,
     )

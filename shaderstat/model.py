@@ -585,7 +585,8 @@ class Statistic:
 @dataclass(frozen=True, slots=True)
 class Representation:
     """One internal representation: its bytes travel beside the result. `size` in bytes; `code_sha256` is that of the
-    text after leaving out what is not code; `path` is where it was written, if it was."""
+    text after leaving out what is not code; `path` is where it was written, if it was; `index` is its place among those
+    that the driver gave, whichever of them are shown."""
 
     name: str
     description: str
@@ -594,6 +595,7 @@ class Representation:
     sha256: str
     code_sha256: str
     path: str | None = None
+    index: int = 0
 
 
 @dataclass(frozen=True, slots=True)

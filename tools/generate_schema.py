@@ -24,7 +24,9 @@ from shaderstat.model import REPORT_VERSION, Report
 TARGET = Path(__file__).parent.parent / "shaderstat" / "schemas" / f"report-{REPORT_VERSION}.json"
 
 # (type, member) added after publication: not required.
-ADDED: frozenset[tuple[str, str]] = frozenset({("StatisticInfo", "bits"), ("State", "given")})
+ADDED: frozenset[tuple[str, str]] = frozenset(
+    {("StatisticInfo", "bits"), ("State", "given"), ("Representation", "index")}
+)
 
 # The words of today; a later version may add some.
 WORDS: dict[tuple[str, str], tuple[str, ...]] = {

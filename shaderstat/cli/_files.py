@@ -17,7 +17,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, count
-from typing import Any
+from typing import Any, NoReturn
 
 from shaderstat.cli._tally import Sink
 from shaderstat.errors import ShaderstatError
@@ -59,22 +59,24 @@ class Folder:
 
     def __init__(self, path: str, *, force: bool, forward: Sequence[Sink], names: bool) -> None:
         """Args:
-            path: the folder, made if it isn't there.
-            force: replace what is in it already. Files that this run doesn't write stay.
+            path: the folder, made with the first file if it isn't there.
+            force: replace files that are there already. Those that this run doesn't write stay in any case.
             forward: who gets the events after the files are written.
             names: print the path of every written file on standard output.
 
         Raises:
-            ShaderstatError: it holds something and `force` is not given, or can't be written to.
+            ShaderstatError: it holds an index already and `force` is not given, or it can't be written to.
         """
         self._path = path
+        self._force = force
         self._forward = forward
         self._names = names
         self._files: list[dict[str, Any]] = []
         self._executables = 0
         self._taken = {INDEX}  # files, and
         self._folders: dict[str, object] = {}  # folders with whose they are, both folded
-        self._made: set[str] = set()
+        self._made: set[str] = set()  # folders that are no links
+        self._new: list[str] = []  # files and folders that were not there
         self._targets: list[str] = []
         self._pipelines: dict[str, Pipeline] = {}
         self._head: RunEvent | None = None
@@ -84,7 +86,6 @@ class Folder:
     def feed(self, event: Event) -> None:
         if isinstance(event, RunEvent):
             self._head = event
-            self._write_index()  # whatever becomes of the run, the folder says that it is not all there
         elif isinstance(event, TargetEvent):
             if event.target.id not in self._targets:
                 self._targets.append(event.target.id)
@@ -98,8 +99,8 @@ class Folder:
             sink.feed(event)
 
     def close(self) -> None:
-        """Write the index."""
-        if self._head is not None:
+        """Write the index, of files if there are any."""
+        if self._files:
             self._write_index()
             self._say(INDEX)
         for sink in self._forward:
@@ -108,6 +109,8 @@ class Folder:
     def remarks(self) -> Sequence[str]:
         files = "1 file" if len(self._files) == 1 else f"{len(self._files)} files"
         executables = "1 executable" if self._executables == 1 else f"{self._executables} executables"
+        if not self._files:
+            return [remark for sink in self._forward for remark in sink.remarks()]
         line = f"{files} of {executables} in {os.path.join(printable(self._path), '')}"
         return [*(remark for sink in self._forward for remark in sink.remarks()), line]
 
@@ -129,9 +132,12 @@ class Folder:
         for executable, texts in zip(result.executables, event.data, strict=True):
             label = _label(result.executables, executable)
             representations = []
-            for number, (representation, data) in enumerate(zip(executable.representations, texts, strict=True)):
+            for representation, data in zip(executable.representations, texts, strict=True):
                 ending = "txt" if representation.is_text else "bin"
-                name = self._free(f"{folder}/{_safe(f'{label}.{number}.{_slug(representation.name)}')}", f".{ending}")
+                words = f"{label}.{representation.index}.{_slug(representation.name)}"
+                name = self._free(f"{folder}/{_safe(words)}", f".{ending}")
+                if not self._files:
+                    self._write_index()  # whatever becomes of the run, the folder says that it is not all there
                 self._write(name, data)
                 self._say(name)
                 self._files.append(_entry(name, result, self._pipelines, executable, representation))
@@ -181,6 +187,10 @@ class Folder:
         temporary = None
         try:
             self._make_folders(name.split("/")[:-1])
+            if not os.path.lexists(place):
+                self._new.append(place)
+            elif not self._force and place not in self._new:
+                self._refuse(place)
             handle, temporary = tempfile.mkstemp(dir=os.path.dirname(place), prefix=".", suffix=".part")
             with os.fdopen(handle, "wb") as stream:
                 stream.write(data)
@@ -194,14 +204,38 @@ class Folder:
 
     def _make_folders(self, parts: Sequence[str]) -> None:
         """Make the folders on the way to a file. A link in the place of one is replaced too: it leads out of here."""
+        self._make(self._path)
         place = self._path
         for part in parts:
             place = os.path.join(place, part)
-            if place not in self._made:
-                if os.path.islink(place):
-                    os.unlink(place)
-                os.makedirs(place, exist_ok=True)
-                self._made.add(place)
+            if place not in self._made and os.path.islink(place):
+                if not self._force:
+                    self._refuse(place)
+                os.unlink(place)
+            self._make(place)
+
+    def _make(self, folder: str) -> None:
+        """Make a folder and those above it."""
+        if folder in self._made:
+            return
+        above = folder
+        missing = []
+        while above and not os.path.isdir(above):
+            missing.append(above)
+            above = os.path.dirname(above)
+        os.makedirs(folder, exist_ok=True)
+        self._new += reversed(missing)
+        self._made.add(folder)
+
+    def _refuse(self, place: str) -> NoReturn:
+        """Something is in a file's place: take back what this run wrote, since half of an answer is none."""
+        for each in reversed(self._new):
+            with contextlib.suppress(OSError):
+                os.rmdir(each) if os.path.isdir(each) else os.unlink(each)
+        raise ShaderstatError(
+            f"{printable(place)}: is there already; nothing was written",
+            hint="name another folder, or say --force to replace such files",
+        )
 
     def _say(self, name: str) -> None:
         if self._names and sys.stdout is not None:
@@ -210,17 +244,20 @@ class Folder:
 
 
 def _prepare(path: str, force: bool) -> None:
+    """Refuse what can be known to go wrong before any work is done."""
     shown = printable(path)
+    if os.path.lexists(path) and not os.path.isdir(path):
+        raise ShaderstatError(f"{shown}: is there and is no folder", hint="name another one with --out")
+    if not force and os.path.lexists(os.path.join(path, INDEX)):
+        raise ShaderstatError(
+            f"{shown}: the folder has an {INDEX} already",
+            hint="name another one, or say --force to replace the files in it",
+        )
+    there = path
+    while there and not os.path.isdir(there):
+        there = os.path.dirname(there)
     try:
-        if os.path.lexists(path) and not os.path.isdir(path):
-            raise ShaderstatError(f"{shown}: is there and is no folder", hint="name another one with --out")
-        os.makedirs(path, exist_ok=True)
-        if not force and os.listdir(path):
-            raise ShaderstatError(
-                f"{shown}: the folder is not empty",
-                hint="name another one, or say --force to replace the files in it",
-            )
-        with tempfile.TemporaryFile(dir=path):
+        with tempfile.TemporaryFile(dir=there or os.curdir):
             pass
     except OSError as error:
         raise ShaderstatError(f"{shown}: can't be written to: {error.strerror or error}") from None
@@ -241,6 +278,7 @@ def _entry(
         "target": result.target,
         "executable": {"index": executable.index, "name": executable.name, "stages": list(executable.stages)},
         "representation": representation.name,
+        "representation_index": representation.index,
         "description": representation.description,
         "is_text": representation.is_text,
         "size": representation.size,

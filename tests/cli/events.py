@@ -57,8 +57,8 @@ def executable(
 ) -> tuple[Executable, tuple[bytes, ...]]:
     digests = [hashlib.sha256(data).hexdigest() for _, data in texts]
     representations = tuple(
-        Representation(label, "", is_text, len(data), digest, digest)
-        for (label, data), digest in zip(texts, digests, strict=True)
+        Representation(label, "", is_text, len(data), digest, digest, index=place)
+        for place, ((label, data), digest) in enumerate(zip(texts, digests, strict=True))
     )
     statistics = (Statistic("VGPRs", "uint64", registers), Statistic("Code size", "uint64", 616))
     made = Executable(index, name, "", tuple(stages), 64, statistics=statistics, representations=representations)

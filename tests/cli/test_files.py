@@ -60,19 +60,30 @@ def test_executables_of_one_stage_are_kept_apart(call: Call, engine: Engine, tmp
     engine.answers(*run(answered("x", *twice, executable(["vertex", "geometry"], 2), executable([], 3))))
     call("ir", "x.spv", "--out", "out", "--ir", "assembly")
     assert [file["path"] for file in index(tmp_path / "out")] == [
-        "x/fragment-0.0.assembly.txt",
-        "x/fragment-1.0.assembly.txt",
-        "x/vertex+geometry.0.assembly.txt",
-        "x/executable-3.0.assembly.txt",
+        "x/fragment-0.1.assembly.txt",
+        "x/fragment-1.1.assembly.txt",
+        "x/vertex+geometry.1.assembly.txt",
+        "x/executable-3.1.assembly.txt",
     ]
+
+
+def test_a_file_has_the_same_name_whatever_is_written_beside_it(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("x", executable(texts=[(f"Part {number}", b"x") for number in range(4)]))))
+    call("ir", "x.spv", "--out", "all")
+    call("ir", "x.spv", "--out", "some", "--ir", "part 3", "--ir", "part 1")
+    every, some = index(tmp_path / "all"), index(tmp_path / "some")
+    assert [(file["representation"], file["representation_index"]) for file in every] == [
+        (f"Part {number}", number) for number in range(4)
+    ]
+    assert some == [every[1], every[3]]
 
 
 def test_several_targets_have_a_folder_each(call: Call, engine: Engine, tmp_path: Path) -> None:
     engine.answers(*run(answered("x", on="radv:navi21"), answered("x", on="mock"), targets=("radv:navi21", "mock")))
     call("ir", "x.spv", "--out", "out", "--ir", "assembly")
     assert [file["path"] for file in index(tmp_path / "out")] == [
-        "radv_navi21/x/compute.0.assembly.txt",
-        "mock/x/compute.0.assembly.txt",
+        "radv_navi21/x/compute.1.assembly.txt",
+        "mock/x/compute.1.assembly.txt",
     ]
 
 
@@ -100,7 +111,7 @@ HOSTILE = (
     "e\u0301",
     "\u00e9",
     "x",
-    "x/compute.0.assembly.txt",
+    "x/compute.1.assembly.txt",
     "\u202egnp.x",
 )
 
@@ -133,19 +144,62 @@ def test_names_of_one_kind_come_out_the_same_every_time() -> None:
     assert _safe("m" * 1000) == _safe("m" * 1000) != _safe("m" * 1001)
 
 
-def test_a_folder_that_holds_something_is_refused_before_any_work(call: Call, engine: Engine, tmp_path: Path) -> None:
+def test_a_folder_of_an_earlier_run_is_refused_before_any_work(call: Call, engine: Engine, tmp_path: Path) -> None:
     engine.answers(*run(answered("x")))
     (tmp_path / "out/x").mkdir(parents=True)
+    (tmp_path / "out/index.json").write_text("old")
     (tmp_path / "out/x/compute.1.assembly.txt").write_text("old")
     (tmp_path / "out/mine").write_text("mine")
     done = call("ir", "x.spv", "--out", "out")
     assert (done.status, done.out) == (2, "")
-    assert "out: the folder is not empty" in done.err
+    assert "out: the folder has an index.json already" in done.err
     assert "--force" in done.err
     assert not hasattr(engine, "request")
     assert call("ir", "x.spv", "--out", "out", "--force").status == 0
     assert (tmp_path / "out/x/compute.1.assembly.txt").read_bytes() == TEXTS[1][1]
     assert (tmp_path / "out/mine").read_text() == "mine"
+
+
+def test_what_is_in_nobodys_way_stays_without_a_word(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("x")))
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine").write_text("mine")
+    assert call("ir", "x.spv", "--out", "out").status == 0
+    assert (tmp_path / "out/mine").read_text() == "mine"
+
+
+def test_a_file_in_the_way_is_kept_and_nothing_is_left_half_written(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("a/b"), answered("x")))
+    (tmp_path / "out/x").mkdir(parents=True)
+    (tmp_path / "out/x/compute.1.assembly.txt").write_text("mine")
+    done = call("ir", "x.spv", "--out", "out")
+    assert done.status == 2
+    assert done.err.splitlines() == [
+        "error: out/x/compute.1.assembly.txt: is there already; nothing was written",
+        "hint: name another folder, or say --force to replace such files",
+    ]
+    assert sorted(path.name for path in (tmp_path / "out").rglob("*")) == ["compute.1.assembly.txt", "x"]
+    assert (tmp_path / "out/x/compute.1.assembly.txt").read_text() == "mine"
+
+
+def test_a_link_in_the_way_of_a_folder_is_kept(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("x")))
+    for name in ("out", "elsewhere"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "out/x").symlink_to(tmp_path / "elsewhere")
+    assert "out/x: is there already" in call("ir", "x.spv", "--out", "out").err
+    assert (tmp_path / "out/x").is_symlink()
+    assert os.listdir(tmp_path / "out") == ["x"]
+
+
+@pytest.mark.parametrize("arguments", [("--ir", "no such"), ("--stage", "mesh"), ()], ids=" ".join)
+def test_without_anything_to_write_there_is_no_folder(
+    call: Call, engine: Engine, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    engine.answers(*run(answered("x") if arguments else answered("x", executable(texts=[]))))
+    done = call("ir", "x.spv", "--out", "deep/out", *arguments)
+    assert (done.status, done.out) == (2, "")
+    assert os.listdir(tmp_path) == []
 
 
 def test_force_replaces_a_link_and_leaves_what_it_led_to(call: Call, engine: Engine, tmp_path: Path) -> None:
