@@ -1,39 +1,36 @@
-"""How far a long run is, on one line of the terminal that goes away by itself."""
+"""When it is shown how far a long run is: on a terminal, after a moment, while nobody else writes there.
+
+It is drawn by a thread of its own: what is worth knowing of a run is most of all that it waits, and for what.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
-
-from shaderstat.reporters.text import printable
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from shaderstat.engine import Watch
+    from shaderstat.reporters.progress import State
 
-# Seconds: a short run shows nothing; after other words the line comes back; a pipeline that takes longer is named.
+# Seconds: a short run shows nothing; after other words the line comes back.
 _PATIENCE = 1.0
 _PAUSE = 0.5
-_LONG = 2.0
 
 
 class Progress:
-    """A bar on stderr, if that is a terminal and nobody else writes to it meanwhile.
-
-    It is drawn by a thread of its own: what is worth knowing of a run is most of all that it waits, and for what.
-    """
+    """A line on stderr that goes away by itself."""
 
     def __init__(self, watch: Watch | None, *, shown: bool) -> None:
         """Args:
-        watch: tells how far the run is.
+        watch: tells how far the run is; without it nothing is shown.
         """
         self._watch = watch
         self._began = time.monotonic()
         self._lock = threading.Lock()
-        self._live: Any = None
+        self._stop: Callable[[], None] | None = None
         self._timer: threading.Timer | None = None
         self._closed = watch is None or not shown or sys.stderr is None or not sys.stderr.isatty()
         self._in(_PATIENCE)
@@ -59,60 +56,21 @@ class Progress:
             self._timer.start()
 
     def _hide(self) -> bool:
-        live, self._live = self._live, None
-        if live is not None:
-            live.stop()
-        return live is not None
+        stop, self._stop = self._stop, None
+        if stop is not None:
+            stop()
+        return stop is not None
 
     def _show(self) -> None:
-        from rich.console import Console  # late, and in this thread: nobody waits for it
-        from rich.live import Live
+        from shaderstat.reporters.progress import draw  # late, and in this thread: nobody waits for rich
 
         with self._lock:
-            if self._closed or self._live is not None:
-                return
-            self._live = Live(
-                get_renderable=self._line,
-                console=Console(file=sys.stderr),
-                transient=True,
-                refresh_per_second=5,
-                redirect_stdout=False,
-                redirect_stderr=False,
-            )
-            self._live.start(refresh=True)
+            if not self._closed and self._stop is None:
+                self._stop = draw(self._state)
 
-    def _line(self) -> RenderableType:
-        from rich.progress_bar import ProgressBar
-        from rich.table import Table
-        from rich.text import Text
+    def _state(self) -> State:
+        from shaderstat.reporters.progress import State
 
-        assert self._watch is not None
-        line = Table.grid(padding=(0, 1))
-        words = Text(overflow="ellipsis", no_wrap=True)
-        total, done = self._watch.total, self._watch.done
-        if not total:
-            words.append("opening devices", style="dim")
-            line.add_row(words)
-            return line
-        words.append(f"{done}/{total}")
-        seconds = time.monotonic() - self._began
-        words.append(f"  {done / seconds:.0f}/s" if done > seconds else f"  {done / seconds * 60:.0f}/min", style="dim")
-        if 0 < done < total:
-            words.append(f"  {_clock(seconds / done * (total - done))} left", style="dim")
-        if self._watch.failed:
-            words.append(f"  {self._watch.failed} failed", style="red")
-        longest = self._watch.longest()
-        if longest is not None and longest[1] > _LONG:
-            words.append(f"  {printable(longest[0])} {_clock(longest[1])}", style="dim")
-        line.add_row(ProgressBar(total=total, completed=done, width=20), words)
-        return line
-
-
-def _clock(seconds: float) -> str:
-    """``12 s``, ``3:05``, ``2:00:00``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+        watch = self._watch
+        assert watch is not None
+        return State(watch.total, watch.done, watch.failed, time.monotonic() - self._began, watch.longest())
