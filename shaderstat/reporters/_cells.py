@@ -13,8 +13,6 @@ from shaderstat.reporters.text import printable
 # A spreadsheet takes a cell that begins so for a formula (CWE-1236), full-width forms included.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
-_NOT_FINITE = ("NaN", "Infinity", "-Infinity")
-
 
 def text(value: str) -> str:
     """Text from files and drivers: on one line, and never a formula (a ``'`` goes before what looks like one)."""
@@ -51,16 +49,22 @@ def executable_cells(executable: Executable | None) -> list[str]:
 
 
 def statistic_cell(statistic: Statistic | None, role: str) -> str:
-    """A number with all its digits, NaN and infinities included; empty for what was not reported. What is no quantity
-    (a hash, bits of an unknown format) gets a ``'`` before it, since DuckDB takes ``0x…`` for a number to be summed."""
+    """A number with all its digits, NaN and infinities included; a hash as `exact`; empty for what was not reported."""
     if statistic is None:
         return ""
     if role != "identity" and statistic.value is not None:
         return number(statistic.value)
-    exact = printable(statistic.text or "")
-    if exact.startswith("NaN("):  # its bits stand in the long table: here all cells of a column are numbers
+    if (statistic.text or "").startswith("NaN("):  # its bits stand in the long table: here a column's cells are numbers
         return "NaN"
-    return exact if exact in ("", *_NOT_FINITE) else "'" + exact
+    return exact(statistic)
+
+
+def exact(statistic: Statistic) -> str:
+    """A statistic's text. A ``'`` goes before what looks like a number and is no quantity: a hash, bits of an unknown
+    format. DuckDB takes a column of ``0x…`` for numbers to be summed, whether they are quoted or not."""
+    shown = printable(statistic.text or "")
+    odd = statistic.value is None and shown.isdecimal()
+    return "'" + shown if odd or shown.startswith("0x") else shown
 
 
 class Rows:

@@ -30,8 +30,11 @@ FORMATS: Mapping[str, str] = {
     "foz": "shaderstat.reporters.foz:Archive",
 }
 
-# What a table may show; the other formats hold all of it, whatever the view.
+# What a table may show; JSON holds all of it, whatever the view.
 VIEWS = ("stats", "list", "ir")
+
+# What takes a format's place where representations are asked for: a row of CSV has room for one thing.
+_OF_IR: Mapping[str, str] = dict.fromkeys(("csv", "csv-long"), "shaderstat.reporters.csv_ir:CsvIr")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +158,11 @@ def create(format: str, stream: BinaryIO, options: Options | None = None) -> Out
     """
     options = options or Options()
     try:
-        module, name = FORMATS[format].split(":")
+        place = FORMATS[format]
     except KeyError:
         raise ShaderstatError(f"no format is called {format!r}", hint=f"there are {', '.join(FORMATS)}") from None
+    if options.view == "ir":
+        place = _OF_IR.get(format, place)
+    module, name = place.split(":")
     reporter: Reporter = getattr(importlib.import_module(module), name)(stream, options)
     return Output(reporter, options.selection)

@@ -1,7 +1,8 @@
 """The long table, as data frames and databases like it: one row a statistic, written as it comes.
 
-``value`` is a number or empty; ``text`` holds hashes and the exact form of what a double can't. A pipeline without
-executables has one row without a statistic, its status in ``text``; an executable without statistics likewise.
+``value`` is a number or empty; ``text`` holds hashes (``'0x…``, as in the wide table) and the exact form of what a
+double can't. A pipeline without executables has one row without a statistic, its status in ``text``; an executable
+without statistics likewise.
 """
 
 from __future__ import annotations
@@ -77,6 +78,6 @@ class CsvLong:
                     info.key or "",
                     each.format,
                     _cells.number(value),
-                    each.text or "",
+                    _cells.exact(each),
                     info.unit or "",
                 ]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 import os
 from pathlib import Path
@@ -53,6 +55,13 @@ def test_a_report_beside_it_has_the_paths(call: Call, engine: Engine, tmp_path: 
     paths = [one["path"] for one in result["executables"][0]["representations"]]
     assert paths == ["out/x/compute.0.nir-shaders.txt", "out/x/compute.1.assembly.txt"]
     assert all((tmp_path / path).is_file() for path in paths)
+
+
+def test_a_table_beside_it_has_a_row_for_each_file(call: Call, engine: Engine, tmp_path: Path) -> None:
+    engine.answers(*run(answered("x")))
+    done = call("ir", "x.spv", "--out", "out", "-f", "csv")
+    found = [row["path"] for row in csv.DictReader(io.StringIO(done.out))]
+    assert found == [f"out/{file['path']}" for file in index(tmp_path / "out")]
 
 
 def test_executables_of_one_stage_are_kept_apart(call: Call, engine: Engine, tmp_path: Path) -> None:

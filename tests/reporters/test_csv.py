@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import duckdb
 import pandas
 import pytest
 
-from shaderstat.model import Diagnostic, PipelineEvent, Result, ResultEvent
+from shaderstat.model import Diagnostic, PipelineEvent, RepresentationAnswer, Result, ResultEvent
+from shaderstat.reporters.base import Options
+from shaderstat.reporters.select import Selection
 from tests.reporters.runs import (
     UNKNOWN,
     answered,
@@ -68,8 +71,8 @@ def test_long_has_a_row_for_each_statistic() -> None:
 def test_long_hashes_have_no_value() -> None:
     found = [row for row in rows(written("csv-long", WATER)) if row["statistic"] in ("Hash", "Driver pipeline hash")]
     assert {row["value"] for row in found} == {""}
-    assert found[0]["text"] == "0xb8c1f0e2775aa04c"
-    assert found[1]["text"] == "0x2af4c0be"
+    assert found[0]["text"] == "'0xb8c1f0e2775aa04c"
+    assert found[1]["text"] == "'0x2af4c0be"
 
 
 def test_pandas_sums_the_long_table(tmp_path: Path) -> None:
@@ -89,6 +92,20 @@ def test_duckdb_sums_the_long_table(tmp_path: Path) -> None:
     assert (sums["VGPRs"], sums["Spilled VGPRs"], sums["Hash"]) == (104, 12, None)
 
 
+def test_hashes_have_one_form_in_both_tables_and_no_reader_makes_numbers_of_them(tmp_path: Path) -> None:
+    """DuckDB and pandas as they are called by default, and of hashes alone, where DuckDB guesses worst."""
+    hashes = Options(selection=Selection(statistics=("*hash",)))
+    for format, column in (("csv", '"Driver pipeline hash"'), ("csv-long", "text")):
+        path = tmp_path / f"{format}.csv"
+        path.write_bytes(written(format, WATER, hashes))
+        assert asked(f"select {column} from '{path}' limit 1") == [("'0xb8c1f0e2775aa04c",)]
+        with pytest.raises(duckdb.Error):
+            asked(f"select sum({column}) from '{path}'")
+        frame = pandas.read_csv(path)
+        assert frame[column.strip('"')][0] == "'0xb8c1f0e2775aa04c"
+        assert not pandas.api.types.is_numeric_dtype(frame[column.strip('"')])
+
+
 def test_long_keeps_what_a_double_cannot_hold() -> None:
     found = {(row["statistic"], row["text"]): row for row in rows(written("csv-long", golden()))}
     assert found["Widest", "18446744073709551615"]["value"] == "18446744073709551615"
@@ -96,7 +113,7 @@ def test_long_keeps_what_a_double_cannot_hold() -> None:
     assert found["Endless", "-Infinity"]["value"] == ""
     assert found["Share", ""]["value"] == "0.1"
     assert found["Discards", ""]["value"] == "1"
-    assert found["Odd", "0x0000000000000005"]["format"] == "7"
+    assert found["Odd", "'0x0000000000000005"]["format"] == "7"
 
 
 def test_a_pipeline_without_executables_has_a_row_with_its_status() -> None:
@@ -189,6 +206,25 @@ def test_an_unusual_nan_is_exact_in_the_long_table_and_a_number_in_the_wide_one(
     (wide,), (long,) = rows(written("csv", events)), rows(written("csv-long", events))
     assert wide["Share"] == "NaN"
     assert (long["value"], long["text"]) == ("", "NaN(0x7ff8000000000123)")
+
+
+# ── Representations ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("format", ["csv", "csv-long"])
+def test_representations_are_rows_where_they_are_asked_for(format: str) -> None:
+    parts = (RepresentationAnswer("NIR", "", True, b"nir"), RepresentationAnswer("=elf", "", False, b"\x7fELF"))
+    events = answered(
+        [(pipeline("a"), [executable("compute", representations=parts)]), (pipeline("b"), [executable("compute")])],
+        more=[PipelineEvent(pipeline("c")), ResultEvent(Result("c", "radv:navi21", "crashed"))],
+    )
+    found = rows(written(format, events, Options(view="ir")))
+    assert list(found[0])[3:9] == ["status", "executable_index", "executable", "stages", "subgroup_size",
+                                   "representation_index"]  # fmt: skip
+    shown = [(row["pipeline"], row["status"], row["representation_index"], row["representation"]) for row in found]
+    assert shown == [("a", "ok", "0", "NIR"), ("a", "ok", "1", "'=elf"), ("b", "ok", "", ""), ("c", "crashed", "", "")]
+    assert (found[1]["is_text"], found[1]["size"]) == ("false", "4")
+    assert found[1]["sha256"] == hashlib.sha256(b"\x7fELF").hexdigest()
 
 
 # ── Hostile names ─────────────────────────────────────────────────────────────────────────────────────────────────
