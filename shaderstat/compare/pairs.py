@@ -189,9 +189,12 @@ def statistics(before: Shape, after: Shape, known_before: Infos, known_after: In
     left = {column: place for place, column in enumerate(before.columns)}
     infos = (_infos(before, known_before), _infos(after, known_after))
     opposite: dict[int, int] = {place: left.pop(column) for place, column in enumerate(after.columns) if column in left}
-    rest = [place for place in range(len(after.columns)) if place not in opposite]
-    by_key = _by_key(left.values(), infos[0])
-    for place in rest:
+    # What a driver has renamed: one side's driver doesn't have the one name, the other side's not the other.
+    there, here = _names(known_after), _names(known_before)
+    by_key = _by_key((place for place in left.values() if before.columns[place][0] not in there), infos[0])
+    for place in (place for place in range(len(after.columns)) if place not in opposite):
+        if after.columns[place][0] in here:
+            continue
         same = by_key.get(_key(infos[1][place]), [])
         if same:
             opposite[place] = same.pop(0)
@@ -208,6 +211,10 @@ def statistics(before: Shape, after: Shape, known_before: Infos, known_after: In
         )
         for one, other in order
     )
+
+
+def _names(known: Infos) -> set[str]:
+    return {name.strip().casefold() for name, _, _ in known}
 
 
 def _infos(shape: Shape, known: Infos) -> list[StatisticInfo]:

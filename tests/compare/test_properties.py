@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaderstat.compare import Change, Difference, Place, Total, compare
@@ -90,6 +90,7 @@ def summed(totals: Sequence[Total]) -> dict[tuple[object, ...], tuple[object, ..
     }
 
 
+@settings(max_examples=40)
 @given(parts())
 def test_a_report_does_not_differ_from_itself(some: Parts) -> None:
     difference = compare(side(*some), side(*some))
@@ -97,6 +98,7 @@ def test_a_report_does_not_differ_from_itself(some: Parts) -> None:
     assert all(total.before == total.after and not (total.helped or total.hurt) for total in difference.totals)
 
 
+@settings(max_examples=40)
 @given(parts(), parts())
 def test_swapped_sides_swap_everything(some: Parts, others: Parts) -> None:
     there, back = (compare(*pair) for pair in ((side(*some), side(*others)), (side(*others), side(*some))))
@@ -114,6 +116,7 @@ def test_swapped_sides_swap_everything(some: Parts, others: Parts) -> None:
         assert second[key] == (after, before, hurt, helped, same, affected[::-1], left_out)
 
 
+@settings(max_examples=40)
 @given(parts(), parts(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(some: Parts, others: Parts, shuffling: random.Random) -> None:
     first = compare(side(*some), side(*others))
@@ -126,6 +129,7 @@ def test_order_does_not_matter(some: Parts, others: Parts, shuffling: random.Ran
     assert [(a.id, b.id) for a, b in first.both] == [(a.id, b.id) for a, b in second.both]
 
 
+@settings(max_examples=40)
 @given(parts(), parts())
 def test_totals_add_up(some: Parts, others: Parts) -> None:
     difference = compare(side(*some), side(*others))
