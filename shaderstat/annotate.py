@@ -198,8 +198,9 @@ def statistic(answer: StatisticAnswer, entry: Entry) -> Statistic:
         number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
         if math.isfinite(number):
             return Statistic(name, form, number)
-        text = nan_text(bits) if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
-        return Statistic(name, form, None, text)
+        if math.isnan(number):
+            return Statistic(name, form, None, nan_text(bits))
+        return Statistic(name, form, None, "Infinity" if number > 0 else "-Infinity")
     if form == "bool32":
         if bits in (0, 1):
             return Statistic(name, form, bits)

@@ -33,7 +33,7 @@ from shaderstat.model import (
     RunEvent,
     TargetEvent,
 )
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import escaped_json, printable
 
 INDEX = "index.json"
 INDEX_SCHEMA = {"name": "shaderstat-ir-index", "version": 1}
@@ -119,7 +119,7 @@ class Folder:
         producer = {"name": self._head.producer.name, "version": self._head.producer.version}
         head = {"schema": INDEX_SCHEMA, "producer": producer, "complete": self._complete}
         # Not UTF-8 but ASCII with escapes: names may hold anything.
-        text = json.dumps({**head, "files": self._files}, indent=1)
+        text = escaped_json(json.dumps({**head, "files": self._files}, indent=1))
         self._write(INDEX, text.encode("ascii") + b"\n")
 
     def _written(self, event: ResultEvent) -> ResultEvent:

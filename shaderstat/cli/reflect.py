@@ -44,7 +44,9 @@ def command(context: click.Context, /, **options: Any) -> int:
 
     modules = reflection.read(options["paths"], entries=options["entries"], spec=_choices(options["spec"]))
     if options["as_json"]:
-        click.echo(json.dumps(reflection.to_plain(modules), indent=1))
+        from shaderstat.reporters.text import escaped_json
+
+        click.echo(escaped_json(json.dumps(reflection.to_plain(modules), indent=1)))
     else:
         for line in text(modules):
             click.echo(line)

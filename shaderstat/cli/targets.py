@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shaderstat.cli import _options, say
-from shaderstat.reporters.text import Pen, left, printable, width
+from shaderstat.reporters.text import Pen, escaped_json, left, printable, width
 
 if TYPE_CHECKING:
     from shaderstat.targets.listing import Listing, Reached, Unreached
@@ -57,7 +57,7 @@ def command(context: click.Context, /, **options: Any) -> int | None:
     if options["json"]:
         import json
 
-        click.echo(json.dumps(_plain(found), indent=1, ensure_ascii=True))
+        click.echo(escaped_json(json.dumps(_plain(found), indent=1)))
         return 0
     pen = _pen()
     _draw(found, pen, options["verbose"] > 0)

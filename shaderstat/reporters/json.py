@@ -16,6 +16,7 @@ import msgspec
 
 from shaderstat.model import EndEvent, Event, PipelineEvent, ResultEvent, Run, RunEvent, Target, TargetEvent
 from shaderstat.reporters.base import Options
+from shaderstat.reporters.text import escaped_json
 
 _ENCODER = msgspec.json.Encoder()
 
@@ -93,9 +94,12 @@ def encode(item: object) -> bytes:
     Paths that are no UTF-8 come from Python with surrogates, which JSON can't hold: their bytes are shown as ``\\xff``.
     """
     try:
-        return _ENCODER.encode(item)
+        data = _ENCODER.encode(item)
     except UnicodeEncodeError:
-        return _ENCODER.encode(_repaired(msgspec.to_builtins(item)))
+        data = _ENCODER.encode(_repaired(msgspec.to_builtins(item)))
+    if data.isascii() and b"\x7f" not in data:  # nearly always
+        return data
+    return escaped_json(data.decode("utf-8")).encode("utf-8")
 
 
 def _repaired(item: Any) -> Any:

@@ -12,6 +12,7 @@ from shaderstat.budget import Verdict
 from shaderstat.compare.outcome import DiffOutcome
 from shaderstat.reporters._findings import KINDS, Finding, of_check, of_diff, uri
 from shaderstat.reporters.base import Options
+from shaderstat.reporters.text import escaped_json
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -48,7 +49,7 @@ def _write(findings: list[Finding], problems: Sequence[str], trusted: bool, stre
         "results": [_result(each, places[each.rule]) for each in kept],
     }
     document = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    stream.write(json.dumps(document, indent=1).encode("ascii") + b"\n")
+    stream.write(escaped_json(json.dumps(document, indent=1)).encode("ascii") + b"\n")
     return [f"SARIF: {len(findings) - len(kept)} results left out"] if len(kept) < len(findings) else []
 
 

@@ -18,6 +18,8 @@ _NARROW = 24
 _INDENT = 6
 
 _NEVER_IN_TEXT = re.compile(r"[^\t\n -~]")
+# Control characters below the blank are escaped in JSON's strings anyhow; those between tokens are ours.
+_ODD_IN_JSON = re.compile(r"[^\x00-~]")
 
 
 def printable(text: str) -> str:
@@ -37,6 +39,19 @@ def printable_lines(text: str) -> list[str]:
         return text.split("\n")
     lines = text.replace("\r\n", "\n").split("\n")
     return ["\t".join(printable(part) for part in line.split("\t")) for line in lines]
+
+
+def escaped_json(text: str) -> str:
+    r"""A JSON document that no terminal, editor or JavaScript takes amiss: whatever isn't printable in its strings is
+    written ``\u202e``. It means the same (RFC 8259, section 7)."""
+    if not _ODD_IN_JSON.search(text):
+        return text
+    return _ODD_IN_JSON.sub(lambda found: found[0] if found[0].isprintable() else _in_utf16(found[0]), text)
+
+
+def _in_utf16(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def _escape(character: str) -> str:

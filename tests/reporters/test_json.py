@@ -8,9 +8,9 @@ import json
 import pytest
 
 from shaderstat.errors import ShaderstatError
-from shaderstat.model import Report, RunEvent
+from shaderstat.model import Report, RepresentationAnswer, RunEvent
 from shaderstat.reporters.read import read_report
-from tests.reporters.runs import GOLDEN, answered, golden, pipeline, radv, written
+from tests.reporters.runs import GOLDEN, answered, executable, golden, pipeline, radv, statistic, written
 
 
 def no_constant(word: str) -> None:
@@ -128,6 +128,26 @@ def test_a_path_that_is_no_utf8_shows_its_bytes() -> None:
     assert report.pipelines[0].name == "caf\\xe9"
     assert report.results[0].pipeline == "caf\\xe9"
     assert len(report.results[0].executables[0].statistics) == 7
+
+
+ODD = "a\x7f\x85\x9b31m\u200e\u202e\u2028\u2029\u2066\ufeff\u00ad\U000e0041 名前 é"
+
+
+@pytest.mark.parametrize("format", ["json", "jsonl"])
+def test_nothing_in_it_steers_a_terminal_and_it_means_the_same(format: str) -> None:
+    answer = executable(
+        "compute", statistic(ODD, 1), name=ODD, representations=(RepresentationAnswer(ODD, "", True, b"x"),)
+    )
+    data = written(format, answered([(pipeline(ODD), [answer])]))
+    text = data.decode("utf-8")
+    assert all(character == "\n" or character.isprintable() for character in text)
+    assert "名前 é" in text
+    for line in text.splitlines() if format == "jsonl" else [text]:
+        strict(line.encode())
+    report = read_report(data)
+    (found,) = report.results[0].executables
+    assert (report.pipelines[0].name, found.name, found.statistics[0].name) == (ODD, ODD, ODD)
+    assert found.representations[0].name == ODD
 
 
 def test_reading_gives_back_what_was_collected() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaderstat.reporters.text import Pen, left, printable, printable_lines, right, shorten, width, wrap
+from shaderstat.reporters.text import Pen, escaped_json, left, printable, printable_lines, right, shorten, width, wrap
 
 ANY = st.text(st.characters(codec=None, exclude_categories=()))
 
@@ -40,6 +41,17 @@ def test_what_is_printable_has_no_controls_and_can_be_encoded(text: str) -> None
     assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in shown)
     shown.encode("utf-8")
     assert printable(shown) == shown
+
+
+@given(st.dictionaries(ANY, ANY))
+def test_json_means_the_same_and_is_printable(value: dict[str, str]) -> None:
+    value = {
+        key.encode("utf-8", "replace").decode(): each.encode("utf-8", "replace").decode() for key, each in value.items()
+    }
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
+        shown = escaped_json(text)
+        assert shown.isprintable()
+        assert json.loads(shown) == value
 
 
 @given(ANY)
