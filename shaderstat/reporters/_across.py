@@ -19,6 +19,7 @@ from shaderstat.reporters._gathered import (
     is_spill,
     odd_subgroups,
     pipeline_words,
+    short,
     subgroup,
 )
 from shaderstat.reporters.base import Options
@@ -80,8 +81,8 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     rest = f" · {words}" if words else ""
     pen.words(name + rest, options.width, pen.paint(name, "bold") + rest)
 
-    heads = [_head(gathered.targets.get(result.target or ""), result) for result in good]
-    shown = _grid.draw(heads, _sections(gathered, good), pen, options)
+    sections = _sections(gathered, good)
+    shown = _grid.draw(_heads(gathered, good), sections, pen, options)
     _failures.below(gathered.results, None, pen, options)
 
     remarks = _notes(gathered, [good[i] for i in shown])
@@ -91,10 +92,21 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     if bound:
         remarks.append(UPPER)
     remarks += odd_subgroups(good)
-    remarks.append(
-        f"{MISSING} not reported by that driver.  Units differ: compare along time, not across.  Every name: --raw"
-    )
+    legend = [f"{MISSING} not reported by that driver"] if _has_gaps(sections, shown) else []
+    if len(set(_drivers(gathered, good))) > 1:
+        legend.append("Units differ: compare along time, not across")
+    remarks.append(".  ".join([*legend, "Every name: --raw"]))
     return remarks
+
+
+def _has_gaps(sections: Sequence[_grid.Section], shown: Sequence[int]) -> bool:
+    return any(row.cells[i] == MISSING for section in sections for row in section.rows for i in shown)
+
+
+def _drivers(gathered: Gathered, results: Sequence[Result]) -> list[int | str | None]:
+    """VkDriverId, or what there is in its place, of each result."""
+    targets = [gathered.targets.get(result.target or "") for result in results]
+    return [(target.driver.id or target.driver.name) if target else None for target in targets]
 
 
 def _notes(gathered: Gathered, results: Sequence[Result]) -> list[str]:
@@ -108,21 +120,28 @@ def _notes(gathered: Gathered, results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _head(target: Target | None, result: Result) -> list[str]:
-    """What stands above a column: the target, its device, its driver's version."""
+def _heads(gathered: Gathered, results: Sequence[Result]) -> list[list[str]]:
+    """What stands above each column: the target, its device where the name tells more, its driver's version."""
+    heads = [_head(gathered.targets.get(result.target or ""), result) for result in results]
+    named = any(device for _, device, _ in heads)
+    return [[id, device, version] if named else [id, version] for id, device, version in heads]
+
+
+def _head(target: Target | None, result: Result) -> tuple[str, str, str]:
     if target is None:
-        return [printable(result.target or "")]
+        return printable(result.target or ""), "", ""
     device = _NAMED_TWICE.sub("", target.device.name).strip()
     driver = target.driver
     version = driver.version if target.source == "mock" else driver.info or driver.version
     if version[:1].isdigit():
         version = f"{driver.name} {version}"
-    return [printable(text) for text in (target.id, device, version)]
+    return printable(target.id), printable(device), printable(version)
 
 
 def _sections(gathered: Gathered, good: Sequence[Result]) -> list[_grid.Section]:
     """One for each set of stages."""
     order: dict[tuple[str, ...], None] = {each.stages: None for result in good for each in result.executables}
+    drivers = _drivers(gathered, good)
     sections = []
     for stages in order:
         executables = [next((each for each in result.executables if each.stages == stages), None) for result in good]
@@ -130,7 +149,7 @@ def _sections(gathered: Gathered, good: Sequence[Result]) -> list[_grid.Section]
             joined(executable, gathered.infos(result.target)) if executable else []
             for executable, result in zip(executables, good, strict=True)
         ]
-        rows = (_subgroups(executables), *(_row(key, pairs) for key in _keys(pairs)))
+        rows = (_subgroups(executables), *(row for key in _keys(pairs) for row in _rows(key, pairs, drivers)))
         sections.append(_grid.Section("+".join(stages) or "(no stage)", rows))
     return sections
 
@@ -145,12 +164,32 @@ def _keys(columns: Sequence[Pairs]) -> list[str]:
     return [*(key for key in KEYS if key in found), *(key for key in found if key not in KEYS)]
 
 
-def _row(key: str, columns: Sequence[Pairs]) -> _grid.Row:
+def _rows(key: str, columns: Sequence[Pairs], drivers: Sequence[int | str | None]) -> list[_grid.Row]:
+    """One row of a key; or one for each statistic, where a driver judges its GPUs by different ones: what is given out
+    and what is needed are two quantities."""
     picked = [_pick(key, pairs) for pairs in columns]
+    label = key.removesuffix("_bytes").replace("_", " ")
+    judges = {
+        (driver, tuple(info.name for _, info in pairs)): pairs
+        for driver, pairs in zip(drivers, picked, strict=True)
+        if pairs
+    }
+    if len(judges) == len({driver for driver, _ in judges}):
+        return [_row(label, picked)]
+    rows = []
+    for (of, names), pairs in judges.items():
+        same = [
+            [pair for pair in column if pair[1].key == key and pair[1].name in names and driver == of]
+            for driver, column in zip(drivers, columns, strict=True)
+        ]
+        rows.append(_row(f"{label}, {' + '.join(short(info) for _, info in pairs)}", same))
+    return rows
+
+
+def _row(label: str, picked: Sequence[Pairs]) -> _grid.Row:
     more = any(info.better == "more" for pairs in picked for _, info in pairs)
-    label = key.removesuffix("_bytes").replace("_", " ") + (" ↑" if more else "")
     spills = tuple(any(is_spill(*pair) for pair in pairs) for pairs in picked)
-    return _grid.Row(label, tuple(map(_cell, picked)), spills)
+    return _grid.Row(label + (" ↑" if more else ""), tuple(map(_cell, picked)), spills)
 
 
 def _pick(key: str, pairs: Pairs) -> Pairs:

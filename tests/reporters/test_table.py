@@ -489,6 +489,32 @@ def test_targets_without_room_are_named() -> None:
     assert "no room for: host:0" in remarks(across("compute"), options)
 
 
+def test_gpus_of_one_driver_are_compared_by_the_same_quantity() -> None:
+    """RADV gives out all SGPRs on GFX10 and newer, and there the need before scheduling judges: not the same thing."""
+    events = answered([])
+    end = events.pop()
+    events.append(PipelineEvent(BLUR))
+    said = ("SGPRs", 128), ("VGPRs", 24), ("Pre-Sched SGPRs", 20)
+    for chip in ("polaris10", "navi10", "navi21"):
+        where = target(f"radv:{chip}", device=f"Null hardware (RADV {chip.upper()})")
+        annotator = Annotator(where.driver, where.device)
+        answers = [executable("compute", *(statistic(*each) for each in said))]
+        found = Result("blur", where.id, "ok", executables=annotator.executables(answers))
+        events += [TargetEvent(grown(where, annotator)), ResultEvent(found)]
+    events.append(end)
+    assert lines(events) == [
+        "blur · compute · workgroup 16×16×1",
+        "",
+        "                               radv:polaris10    radv:navi10    radv:navi21",
+        "                                  Mesa 22.3.6    Mesa 22.3.6    Mesa 22.3.6",
+        "  subgroup                                 64             64             64",
+        "  registers                          24 VGPRs       24 VGPRs       24 VGPRs",
+        "  registers scalar, SGPRs           128 SGPRs      128 SGPRs      128 SGPRs",
+        "  registers scalar, PreSGPRs      20 PreSGPRs    20 PreSGPRs    20 PreSGPRs",
+    ]
+    assert remarks(events) == ["Every name: --raw"]  # nothing is missing, and no unit differs
+
+
 def test_stages_are_sections() -> None:
     found = lines(across("vertex", "fragment"))
     assert [line for line in found if line in ("  vertex", "  fragment")] == ["  vertex", "  fragment"]
