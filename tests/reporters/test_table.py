@@ -505,12 +505,12 @@ def test_gpus_of_one_driver_are_compared_by_the_same_quantity() -> None:
     assert lines(events) == [
         "blur · compute · workgroup 16×16×1",
         "",
-        "                               radv:polaris10    radv:navi10    radv:navi21",
-        "                                  Mesa 22.3.6    Mesa 22.3.6    Mesa 22.3.6",
-        "  subgroup                                 64             64             64",
-        "  registers                          24 VGPRs       24 VGPRs       24 VGPRs",
-        "  registers scalar, SGPRs           128 SGPRs      128 SGPRs      128 SGPRs",
-        "  registers scalar, PreSGPRs      20 PreSGPRs    20 PreSGPRs    20 PreSGPRs",
+        "                               radv:polaris10   radv:navi10   radv:navi21",
+        "                                  Mesa 22.3.6   Mesa 22.3.6   Mesa 22.3.6",
+        "  subgroup                                 64            64            64",
+        "  registers                          24 VGPRs      24 VGPRs      24 VGPRs",
+        "  registers scalar, SGPRs           128 SGPRs     128 SGPRs     128 SGPRs",
+        "  registers scalar, PreSGPRs      20 PreSGPRs   20 PreSGPRs   20 PreSGPRs",
     ]
     assert remarks(events) == ["Every name: --raw"]  # nothing is missing, and no unit differs
 
