@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from shaderstat._version import __version__
 from shaderstat.config.said import find
+from shaderstat.config.targets import with_own
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import (
     BAD_STATUSES,
@@ -40,6 +41,7 @@ from shaderstat.plan import Outline, Plan
 from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
 from shaderstat.pool.order import Reorder
+from shaderstat.targets import own
 from shaderstat.targets.opening import Opened, Opening, target_id
 from shaderstat.variants import Variant
 from shaderstat.work import Work, describe
@@ -98,6 +100,7 @@ def run(request: Request, watch: Watch | None = None) -> Generator[Event, None, 
         ShaderstatError: nothing can be answered: no such file, no such target, nothing that matches.
         KeyboardInterrupt: after what is finished, and an `EndEvent` with ``complete`` false.
     """
+    request = with_own(request, own.check)
     scenario = None
     if request.scenario is not None:
         from shaderstat.config.scenario import read_scenario

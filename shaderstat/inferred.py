@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from shaderstat.config.scenario import read_scenario
+from shaderstat.config.targets import with_own
 from shaderstat.config.write import Written
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request
 from shaderstat.plan import Outline, Planned
 from shaderstat.pool import Pool
+from shaderstat.targets import own
 from shaderstat.targets.opening import Opening, target_id
 from shaderstat.variants import Variant
 from shaderstat.work import read_into, unreadable
@@ -50,6 +52,7 @@ def infer(request: Request) -> States:
         raise ShaderstatError("state is inferred for one target at a time", hint="-t NAME once")
     if not request.targets:
         request = replace(request, backend="mock")
+    request = with_own(request, own.check)
     scenario = read_scenario(request.scenario) if request.scenario is not None else None
     outline = Outline(request)
     with Pool() as pool:

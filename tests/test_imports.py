@@ -39,7 +39,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "child": ({"model", "errors", "wire", "registry", "spirv", "pipeline", "backends"}, set()),
     "archive": ({"model", "errors", "registry", "pipeline", "spirv"}, set()),
     "inputs": ({"memory", "model", "errors", "registry", "spirv", "pipeline", "archive"}, set()),
-    "config": ({"model", "errors", "registry", "spirv"}, {"yaml"}),
+    "config": ({"model", "errors", "registry", "spirv"}, {"yaml", "platformdirs"}),
     "dictionary": ({"memory", "model", "errors", "registry", "spirv"}, {"yaml"}),
     "interruptions": (set(), set()),
     "representations": ({"model"}, set()),

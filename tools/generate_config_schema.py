@@ -47,6 +47,12 @@ class Schema:
             "samplers": {"type": "object", "additionalProperties": self.struct(manifest.SAMPLER)},
             "defaults": {"$ref": "#/$defs/state"},
             "pipelines": {"type": "object", "additionalProperties": {"$ref": "#/$defs/pipeline"}},
+            "targets": {
+                "description": "Compilers for -t, under names of one's own.",
+                "type": "object",
+                "propertyNames": {"pattern": "^[A-Za-z0-9_][A-Za-z0-9_.+-]*$"},
+                "additionalProperties": {"$ref": "#/$defs/target"},
+            },
         }
         state = self.state()
         self.definitions["state"] = described("What is said of every pipeline's state.", state)
@@ -54,6 +60,18 @@ class Schema:
             "A pipeline: its modules, or files that make several, and what is said of its state.",
             {"modules": one_or_more({"$ref": "#/$defs/module"}), "files": one_or_more(TEXT), **state},
         ) | {"oneOf": [{"required": ["modules"]}, {"required": ["files"]}]}
+        plain = {"type": ["string", "number", "boolean"]}
+        self.definitions["target"] = described(
+            "A compiler: a driver just built, other variables, another machine.",
+            {
+                "driver": {"description": "Its manifest, relative to this file; behind a prefix a path there.", **TEXT},
+                "gpu": {"description": "DRIVER:GPU, a target without a GPU that this one is otherwise like.", **TEXT},
+                "device": {"description": "The number of a device of the Vulkan loader.", **NUMBER},
+                "environment": {"type": "object", "additionalProperties": plain},
+                "prefix": {"description": "What its process is put behind: ssh box.", **one_or_more(TEXT)},
+                "python": {"description": "The interpreter behind the prefix.", **TEXT},
+            },
+        ) | {"not": {"required": ["gpu", "device"]}}
         module = {
             "path": TEXT,
             "stage": {"enum": list(STAGE_WORDS)},

@@ -1,6 +1,7 @@
 """``shaderstat.yaml``: named pipelines, their modules, and what is said of their state.
 
-Everything is optional; paths are relative to the file::
+Everything is optional; paths are relative to the file. ``targets``, ``budgets`` and ``baseline`` are other readers'
+business (`shaderstat.config.targets`, `shaderstat.config.budgets`)::
 
     files: shaders/**/*.spv                  # paired by their names, as on the command line
     pairing: {suffixes: [_vs, _ps, .vs]}     # endings of files and entry points that name a stage
@@ -31,6 +32,10 @@ Everything is optional; paths are relative to the file::
         application: {pEngineName: Quake, apiVersion: 1.2}
       post:
         files: post/**/*.spv                 # several pipelines of one state
+
+    targets:                                 # compilers for -t, under names of one's own
+      mine: {driver: build/radeon_icd.x86_64.json, gpu: "radv:navi31", environment: {RADV_DEBUG: nocache}}
+      box: {prefix: ssh box, device: 0, python: python3.12}
 """
 
 from __future__ import annotations
@@ -70,7 +75,7 @@ LAYOUT, SET_LAYOUT, RENDER_PASS = (
 )
 STAGE, SAMPLER, APPLICATION = "VkPipelineShaderStageCreateInfo", "VkSamplerCreateInfo", "VkApplicationInfo"
 
-TOP = ("version", "files", "pairing", "samplers", "defaults", "pipelines", "budgets", "baseline")
+TOP = ("version", "files", "pairing", "samplers", "defaults", "pipelines", "targets", "budgets", "baseline")
 SHORT = (*wishes.KINDS, "profile")
 STATE = (*SHORT, *CREATE_INFOS, "layout", "render_pass", "features", "application", "spec")
 PIPELINE = ("modules", "files", *STATE)

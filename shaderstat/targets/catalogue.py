@@ -59,7 +59,8 @@ def named(name: str, request: Request, scenario: Scenario | None = None) -> list
         return [_finish(_host(int(rest) if rest else -1, request), request)]
     if driver in DRIVERS and rest and bool(at) == bool(where):
         return [_finish(one, request) for one in _without_gpu(DRIVERS[driver], where, rest, request)]
-    raise NoTarget(f"no target is called {name!r}", hint=_explain(driver, rest))
+    meant = difflib.get_close_matches(name, request.own_targets, n=1)
+    raise NoTarget(f"no target is called {name!r}", hint=_meant(meant[0]) if meant else _explain(driver, rest))
 
 
 def automatic(request: Request, scenario: Scenario | None = None) -> list[Launch]:
@@ -180,5 +181,9 @@ def _explain(driver: str, rest: str) -> str:
                 return f"that GPU is {name}:{chip.name}"
     close = difflib.get_close_matches(driver, [*DRIVERS, "host", "mock"], n=1)
     if close:
-        return f"did you mean {close[0]}{':' + rest if rest else ''}?  shaderstat targets lists them all"
+        return _meant(close[0] + (f":{rest}" if rest else ""))
     return "radv:navi21, turnip:a740, nvk:ad102, agx:g13g, host:0 and mock are such; shaderstat targets lists them all"
+
+
+def _meant(name: str) -> str:
+    return f"did you mean {name}?  shaderstat targets lists them all"
