@@ -135,12 +135,25 @@ def run(argv: Sequence[str]) -> int:
         return exit_status(interruption)
     except click.ClickException as error:
         context = getattr(error, "ctx", None)
+        _name_variable(error)
         say(f"error: {error.format_message()}")
         if context is not None:
             say(f"hint: {context.command_path} --help")
         return 2
     except Exception as error:
         return _failed(error)
+
+
+def _name_variable(error: click.ClickException) -> None:
+    """Blame the variable, not the option, where the value came from there."""
+    if not isinstance(error, click.BadParameter) or error.param is None or error.ctx is None:
+        return
+    option, context = error.param, error.ctx
+    source = context.get_parameter_source(option.name or "")
+    if source is click.core.ParameterSource.ENVIRONMENT:
+        own = [option.envvar] if isinstance(option.envvar, str) else [*(option.envvar or ())]
+        automatic = f"{context.auto_envvar_prefix}_{(option.name or '').upper()}"
+        error.param_hint = next((name for name in own if name in os.environ), automatic)
 
 
 def _invoke(argv: Sequence[str]) -> int:

@@ -6,6 +6,7 @@ Everything is opened before work starts, so that a bad path costs nothing.
 from __future__ import annotations
 
 import contextlib
+import difflib
 import errno
 import io
 import os
@@ -217,7 +218,11 @@ def is_written(wanted: str, outputs: Sequence[str], format: str, explicit: bool)
     """Whether one of the outputs is of the format `wanted`; the others as in `open_destinations`."""
     if not outputs:
         return format == wanted
-    return any(_split(output, format, explicit, FORMATS)[0] == wanted for output in outputs if output)
+    prefixed = {output for output in outputs if path_of(output) != output}
+    return any(
+        output.startswith(f"{wanted}:") if output in prefixed else _by_name(output, format, explicit, FORMATS) == wanted
+        for output in outputs
+    )
 
 
 def _split(output: str, format: str, explicit: bool, formats: Collection[str]) -> tuple[str, str]:
@@ -228,8 +233,23 @@ def _split(output: str, format: str, explicit: bool, formats: Collection[str]) -
         return head, rest
     if not output:
         raise ShaderstatError("-o: an empty path")
-    ending = _ENDINGS.get(os.path.splitext(output)[1].lower())
-    return (format if explicit or ending is None or ending not in formats else ending), output
+    if colon and not _is_path(head, output):
+        close = difflib.get_close_matches(head.lower(), formats, n=1)
+        mean = f"did you mean {close[0]}:{rest}?" if close else f"there are {', '.join(formats)}."
+        raise ShaderstatError(
+            f"-o {printable(output)}: there is no format {head!r}", hint=f"{mean} ./{output} is a file of that name"
+        )
+    return _by_name(output, format, explicit, formats), output
+
+
+def _is_path(head: str, output: str) -> bool:
+    """Whether what stands before a colon is part of a path: a drive's letter, or some of a folder's name."""
+    return len(head) == 1 or "/" in head or "\\" in head or os.path.isdir(os.path.dirname(output))
+
+
+def _by_name(path: str, format: str, explicit: bool, formats: Collection[str]) -> str:
+    ending = _ENDINGS.get(os.path.splitext(path)[1].lower())
+    return format if explicit or ending is None or ending not in formats else ending
 
 
 # ── Errors that say where ─────────────────────────────────────────────────────────────────────────────────────────

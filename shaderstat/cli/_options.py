@@ -186,7 +186,8 @@ def output_of(formats: Iterable[str]) -> Decorator:
         click.option(
             "-o", "--output", "outputs", multiple=True, metavar="[FORMAT:]PATH", envvar="SHADERSTAT_OUTPUT",
             help="Write there instead of standard output; repeatable. Without FORMAT: that of -f, else by the"
-            " name's ending. An existing file is replaced at the end, whole or not at all.",
+            " name's ending; ./a:b is a file whose name has a colon. An existing file is replaced at the end, whole or"
+            " not at all.",
         ),
         click.option("-q", "--quiet", is_flag=True, help="Nothing on standard error but errors."),
         click.option("-v", "--verbose", count=True, help="Say more: the driver's descriptions."),

@@ -47,13 +47,17 @@ def test_a_file_takes_the_place_of_standard_output(call: Call, tmp_path: Path) -
         (["-f", "csv-long", "-o", "a.csv"], "a.csv", "pipeline,variant,target,executable_index,executable,stages,s"),
         (["-f", "json", "-o", "a"], "a", "{"),
         (["--json", "-o", "a.txt"], "a.txt", "{"),
-        (["-o", "odd:a.json"], "odd:a.json", "{"),
+        (["-o", "./odd:a.json"], "odd:a.json", "{"),
+        (["-o", "./json:a.json"], "json:a.json", "{"),
+        (["-o", "C:a.json"], "C:a.json", "{"),
+        (["-o", "run:1/a.json"], "run:1/a.json", "{"),
         (["-o", "csv:json:a"], "json:a", "pipeline,"),
     ],
 )
 def test_the_format_is_the_prefix_or_that_of_f_or_the_ending(
     call: Call, tmp_path: Path, arguments: list[str], path: str, start: str
 ) -> None:
+    (tmp_path / "run:1").mkdir()
     assert call("x.spv", *arguments).status == 0
     assert (tmp_path / path).read_text().startswith(start)
 
@@ -64,6 +68,10 @@ def test_the_format_is_the_prefix_or_that_of_f_or_the_ending(
         ("nowhere/a.json", "nowhere/a.json: can't be written: No such file or directory"),
         (".", "can't be written: Is a directory"),
         ("json:", "no path after the format"),
+        ("jsn:a", "there is no format 'jsn'\nhint: did you mean json:a? ./jsn:a is a file of that name"),
+        ("JSON:a", "there is no format 'JSON'\nhint: did you mean json:a?"),
+        ("yaml:a", "there is no format 'yaml'\nhint: there are table, json, jsonl, csv, csv-long"),
+        (":a", "there is no format ''"),
         ("x" * 300, "can't be written: File name too long"),
         ("circle.json", "circle.json: can't be written: Too many levels of symbolic links"),
         ("pipe", "pipe: can't be written: a named pipe that nobody reads"),
@@ -94,8 +102,8 @@ def test_what_is_read_is_not_written_over(call: Call, engine: Engine, tmp_path: 
 
 
 def test_the_engine_knows_what_will_be_written(call: Call, engine: Engine) -> None:
-    call("shaders", "-o", "json:a", "-o", "b.csv", "-o", "odd:c")
-    assert engine.request.outputs == ("a", "b.csv", "odd:c")
+    call("shaders", "-o", "json:a", "-o", "b.csv", "-o", "./odd:c")
+    assert engine.request.outputs == ("a", "b.csv", "./odd:c")
 
 
 def test_one_file_twice_is_refused(call: Call) -> None:

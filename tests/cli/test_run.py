@@ -113,6 +113,20 @@ def test_options_come_from_variables_that_are_the_same_for_every_command(
 
 
 @pytest.mark.parametrize(
+    ("variable", "value"),
+    [("TIMEOUT", "abc"), ("JOBS", "0"), ("FORMAT", "jsno"), ("ENV", "A"), ("STAGE", "fragmnt"), ("BACKEND", "x")],
+)
+def test_a_bad_variable_is_blamed_by_its_name(
+    call: Call, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(f"SHADERSTAT_{variable}", value)
+    done = call("stats", "x.spv")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith(f"error: Invalid value for SHADERSTAT_{variable}: ")
+    assert f"--{variable.lower()}" not in done.err
+
+
+@pytest.mark.parametrize(
     ("events", "status"),
     [
         (run(answered("x")), 0),
