@@ -24,7 +24,7 @@ from shaderstat.reporters._gathered import (
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined
-from shaderstat.reporters.text import Pen, printable
+from shaderstat.reporters.text import Pen, named, printable
 
 # The order of rows; keys that are not here follow in the drivers' order.
 KEYS = (
@@ -77,7 +77,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     pipeline = gathered.pipelines.get(good[0].pipeline)
     bound = bound_words(good)
     words = " · ".join([*([pipeline_words(pipeline)] if pipeline else []), *bound])
-    name = printable(pipeline.name if pipeline else good[0].pipeline)
+    name = named(pipeline.name if pipeline else good[0].pipeline)
     rest = f" · {words}" if words else ""
     pen.words(name + rest, options.width, pen.paint(name, "bold") + rest)
 
@@ -130,7 +130,7 @@ def _heads(gathered: Gathered, results: Sequence[Result]) -> list[list[str]]:
 def _head(target: Target | None, result: Result) -> tuple[str, str, str]:
     if target is None:
         return printable(result.target or ""), "", ""
-    device = _NAMED_TWICE.sub("", target.device.name).strip()
+    device = target.gpu or _NAMED_TWICE.sub("", target.device.name).strip()
     driver = target.driver
     version = driver.version if target.source == "mock" else driver.info or driver.version
     if version[:1].isdigit():

@@ -8,16 +8,17 @@ from collections.abc import Iterable
 from typing import BinaryIO
 
 from shaderstat.model import Executable, Pipeline, Result, Statistic
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import escaped, printable
 
 # A spreadsheet takes a cell that begins so for a formula (CWE-1236), full-width forms included.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 
 def text(value: str) -> str:
-    """Text from files and drivers: on one line, and never a formula (a ``'`` goes before what looks like one)."""
-    value = printable(value)
-    return "'" + value if value.startswith(_FORMULA) else value
+    """Text from files and drivers: on one line, and never a formula: a ``'`` goes before what looks like one, and
+    before what has been given one already, so that no two texts come out alike."""
+    value = escaped(value)
+    return "'" + value if value.lstrip("'").startswith(_FORMULA) else value
 
 
 def number(value: int | float | None) -> str:

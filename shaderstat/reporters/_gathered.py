@@ -20,7 +20,7 @@ from shaderstat.model import (
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Infos, index
-from shaderstat.reporters.text import Pen, printable, shorten, width
+from shaderstat.reporters.text import UNNAMED, Pen, named, printable, shorten, width
 
 # How people call drivers, by VkDriverId, where the driver's own name is another.
 _DRIVERS: Mapping[int, str] = {3: "RADV", 6: "ANV", 18: "Turnip", 24: "NVK", 26: "Honeykrisp"}
@@ -54,9 +54,9 @@ class Gathered:
         """A pipeline's name and variant, printable."""
         pipeline = self.pipelines.get(result.pipeline)
         if pipeline is None:
-            return printable(result.pipeline)
+            return named(result.pipeline)
         variant = "".join(f" {name}={value}" for name, value in pipeline.variant.items())
-        return printable(pipeline.name + variant)
+        return named(pipeline.name + variant)
 
     def names(self, room: int | None) -> dict[str, str]:
         """All pipelines' names by id; those wider than `room` columns are shortened from the left."""
@@ -145,7 +145,7 @@ def executable_words(executables: tuple[Executable, ...], executable: Executable
     if executable.stages and len(same) == 1:
         words = stages(executable)
     else:
-        words = printable(executable.name) or f"(unnamed {executable.index})"
+        words = named(executable.name) or f"(unnamed {executable.index})"
     return f"{words}{mark(executable)}"
 
 
@@ -183,7 +183,7 @@ def is_spill(statistic: Statistic, info: StatisticInfo) -> bool:
 
 def short(info: StatisticInfo) -> str:
     """A column's heading: the label, or the driver's name."""
-    return printable(info.label or info.name) or "(unnamed)"
+    return named(info.label or info.name) or UNNAMED
 
 
 def _said(given: Mapping[str, Any]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, left, right, shorten, width
+from shaderstat.reporters.text import Pen, left, right, shorten, span, width
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Section:
 def draw(heads: Sequence[Sequence[str]], sections: Sequence[Section], pen: Pen, options: Options) -> list[int]:
     """Write it, with the lines of `heads[i]` above the ith column. Returns the columns that had room."""
     rows = [row for section in sections for row in section.rows]
-    first = max((width(row.label) for row in rows), default=0)
+    first = span(row.label for row in rows)
     widths = [max(map(width, (*head, *(row.cells[i] for row in rows)))) for i, head in enumerate(heads)]
     tail = max((width(row.tail) for row in rows), default=0)
     tail += 3 if tail else 0
@@ -51,7 +51,8 @@ def draw(heads: Sequence[Sequence[str]], sections: Sequence[Section], pen: Pen, 
         for row in section.rows:
             painted = [pen.paint(right(row.cells[i], widths[i]), "red" if row.spills[i] else "") for i in shown]
             end = f"   {pen.paint(row.tail, 'dim')}" if tail else ""
-            pen.line(f"  {left(shorten(row.label, first), first)}" + "".join(f"   {text}" for text in painted) + end)
+            label = row.label if room is None else shorten(row.label, first)
+            pen.line(f"  {left(label, first)}" + "".join(f"   {text}" for text in painted) + end)
     return shown
 
 

@@ -9,7 +9,7 @@ from shaderstat.model import Event, Executable, Representation, Result, ResultEv
 from shaderstat.reporters._failures import reason, status_style
 from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, printable, printable_lines, width, wrap
+from shaderstat.reporters.text import UNNAMED, Pen, named, printable, printable_lines, width, wrap
 
 # What most assemblies and SPIR-V begin a comment with, and the labels of blocks.
 _COMMENT = re.compile(r"(;|//).*$")
@@ -46,8 +46,8 @@ class Texts:
         return ()
 
     def _text(self, result: Result, executable: Executable, representation: Representation, data: bytes) -> None:
-        name = f"{executable.index} {printable(executable.name)}".rstrip()
-        words = [self._gathered.name(result), name, printable(representation.name) or "(unnamed)"]
+        name = f"{executable.index} {named(executable.name)}".rstrip()
+        words = [self._gathered.name(result), name, named(representation.name) or UNNAMED]
         self._heading(" · ".join([*words, printable(result.target or "")]))
         if not representation.is_text:
             self._pen.line(f"binary, {representation.size} bytes: --out DIR writes it")

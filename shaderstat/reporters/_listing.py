@@ -17,7 +17,7 @@ from shaderstat.reporters._gathered import (
     target_heading,
 )
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, left, printable, right, shorten, width
+from shaderstat.reporters.text import UNNAMED, Pen, left, named, right, shorten, span, width
 
 HEADINGS = ("pipeline", "#", "executable", "stages", "wave", "stats", "ir")
 NUMBERS = (1, 4, 5, 6)
@@ -40,8 +40,8 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
             for result in results
             for executable in result.executables
         ]
-        widths = [max(map(width, column)) for column in zip(HEADINGS, *records, strict=True)]
-        widths[0] = max(widths[0], *(width(names[result.pipeline]) for result in results))
+        widths = [span(column) for column in zip(HEADINGS, *records, strict=True)]
+        widths[0] = span((HEADINGS[0], *(names[result.pipeline] for result in results)))
         shown = _fitting(widths, options.width)
         missing |= dict.fromkeys(HEADINGS[place] for place in range(len(HEADINGS)) if place not in shown and records)
         _write(records, widths, shown, pen, options)
@@ -55,7 +55,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
 
 
 def _cells(executable: Executable, room: int | None) -> list[str]:
-    name = printable(executable.name) or "(unnamed)"
+    name = named(executable.name) or UNNAMED
     marked = mark(executable)
     return [
         str(executable.index),

@@ -19,7 +19,7 @@ from shaderstat.reporters._gathered import (
     target_heading,
 )
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import Pen, left, printable, right, shorten, width
+from shaderstat.reporters.text import Pen, left, printable, right, shorten, span, width
 
 GAP = "  "
 
@@ -85,8 +85,8 @@ def _table(
             for each in result.executables
         ]
     failures = [result for result in results if not result.executables]
-    first = max(map(width, ("pipeline", *(names[result.pipeline] for result in results))))
-    second = max(map(width, ("executable", *(row.executable for row in rows))))
+    first = span(("pipeline", *(names[result.pipeline] for result in results)))
+    second = span(("executable", *(row.executable for row in rows)))
     if options.width is not None:
         second = min(second, max(options.width // 3, 12))
     remarks: list[str] = []
@@ -120,8 +120,8 @@ def _write(
             pen.paint(right(column.cells[place], column.width), "red" if column.spills[place] else "")
             for column in columns
         )
-        executable = left(shorten(row.executable, second), second)
-        pen.line(f"  {left(name, first)}  {executable}  {right(row.wave, 4)}  {cells}")
+        executable = row.executable if options.width is None else shorten(row.executable, second)
+        pen.line(f"  {left(name, first)}  {left(executable, second)}  {right(row.wave, 4)}  {cells}")
 
 
 def _columns(rows: Sequence[_Row], target: Target | None) -> list[_Column]:
@@ -220,6 +220,6 @@ def _column(key: tuple[str, str, int], info: StatisticInfo, rows: Sequence[_Row]
         numbers=tuple(each.value if each is not None else None for each in found),
         notes=tuple(each.note if each is not None else None for each in found),
         spills=tuple(each is not None and is_spill(each, info) for each in found),
-        width=max(map(width, (heading, *cells))),
+        width=span((heading, *cells)),
         equal=len(cells) > 1 and len(set(cells)) == 1,
     )

@@ -20,7 +20,7 @@ from shaderstat.reporters._gathered import (
 )
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import joined
-from shaderstat.reporters.text import Pen, printable
+from shaderstat.reporters.text import UNNAMED, Pen, named, printable
 
 
 def fits(gathered: Gathered) -> bool:
@@ -48,7 +48,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     words = [first.kind.replace("_", " ")] if first.kind else []
     words += [*fixed, *bound_words(good)]
     target = gathered.targets.get(good[0].target or "")
-    title(printable(first.name), printable(" · ".join(words)), target, pen, options)
+    title(named(first.name), printable(" · ".join(words)), target, pen, options)
 
     labels = {id: _label(gathered.pipelines[id], names) for id in _all(gathered)}
     heads = [[printable(f"{name}={each.variant.get(name, '')}") for name in names] or [""] for each in pipelines]
@@ -108,7 +108,5 @@ def _rows(gathered: Gathered, good: Sequence[Result], executables: Sequence[Exec
         cells = tuple(cell(each, info) for each in found)
         spills = tuple(each is not None and is_spill(each, info) for each in found)
         more = ", more is better" if info.better == "more" else ""
-        rows.append(
-            _grid.Row(printable(info.name) or "(unnamed)", cells, spills, printable(f"{info.unit or ''}{more}"))
-        )
+        rows.append(_grid.Row(named(info.name) or UNNAMED, cells, spills, printable(f"{info.unit or ''}{more}")))
     return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 # Select Graphic Rendition, ECMA-48 8.3.117.
@@ -18,6 +18,14 @@ _NARROW = 24
 _INDENT = 6
 
 _NEVER_IN_TEXT = re.compile(r"[^\t\n -~]")
+# What `_escape` makes, and a doubled backslash.
+_LOOKS_ESCAPED = re.compile(r"\\(?:[nrt\\]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+# Letters that show nothing: Hangul fillers and Braille's blank.
+_INVISIBLE = "\u115f\u1160\u2800\u3164\uffa0"
+# What stands for a name that is empty.
+UNNAMED = "(unnamed)"
+# Off a terminal nothing is cut: a name beyond so many columns pushes its own line out of the table, not the table.
+WIDEST = 100
 # Control characters below the blank are escaped in JSON's strings anyhow; those between tokens are ours.
 _ODD_IN_JSON = re.compile(r"[^\x00-~]")
 
@@ -26,11 +34,28 @@ def printable(text: str) -> str:
     r"""`text` on one line, with everything that could steer a terminal shown as an escape.
 
     Control characters (``\n``, ``\x1b``), directional and invisible ones (``\u202e``), unassigned and private ones,
-    and the bytes of a path that are no UTF-8 (``\xff``). The rest stays as it is.
+    and the bytes of a path that are no UTF-8 (``\xff``). The rest stays as it is: for prose. For names, see `named`.
     """
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _escape(character) for character in text)
+
+
+def escaped(text: str) -> str:
+    r"""`printable`, but no two texts come out alike: backslashes are doubled where anything is escaped, and where
+    something looks so (``a\nb`` of four characters is ``a\\nb``). Nearly all texts stay as they are."""
+    if text.isprintable() and not _LOOKS_ESCAPED.search(text):
+        return text
+    return printable(text.replace("\\", "\\\\"))
+
+
+def named(text: str) -> str:
+    """A name for a table: `escaped`, and in quotes where it couldn't be seen (a blank at an end, nothing but blanks) or
+    would pass for another. Empty for an empty one."""
+    shown = escaped(text)
+    invisible = shown != shown.strip() or not width(shown) or any(letter in shown for letter in _INVISIBLE)
+    odd = invisible or shown == UNNAMED or (shown[0] == shown[-1] == '"')
+    return f'"{shown}"' if shown and odd else shown
 
 
 def printable_lines(text: str) -> list[str]:
@@ -60,7 +85,8 @@ def _escape(character: str) -> str:
         return f"\\x{code - 0xDC00:02x}"
     if character in "\n\r\t":
         return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}[character]
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    # \\x80 and beyond are bytes, as above
+    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def width(text: str) -> int:
@@ -70,6 +96,12 @@ def width(text: str) -> int:
     from rich.cells import cell_len
 
     return cell_len(text)
+
+
+def span(texts: Iterable[str]) -> int:
+    """The columns that all of `texts` take, less those that are wider than a table can be (`WIDEST`)."""
+    widths = [width(text) for text in texts]
+    return max((each for each in widths if each <= WIDEST), default=WIDEST if widths else 0)
 
 
 def left(text: str, columns: int) -> str:

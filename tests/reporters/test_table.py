@@ -301,6 +301,34 @@ def test_a_subgroup_size_that_no_gpu_has_is_shown_and_marked(view: str, count: i
     assert "64?" not in "".join(lines(answered([(BLUR, [radv("compute", 8)])]), Options(view=view)))
 
 
+@pytest.mark.parametrize("view", ["stats", "list"])
+def test_off_a_terminal_a_long_name_is_whole_and_pushes_its_own_line_alone(view: str) -> None:
+    long = "x" * 300
+    some = [(pipeline(f"p{i}"), [radv("compute", i, size=600 + i)]) for i in range(5)]
+    plain = lines(answered(some), Options(view=view))
+    found = lines(answered([*some, (pipeline(long), [radv("compute", 9)])]), Options(view=view))
+    assert found[: len(plain)] == plain
+    assert long in found[len(plain)]
+
+
+def test_a_long_name_of_an_executable_or_a_statistic_is_whole_and_alone_too() -> None:
+    long = "x" * 300
+    some = [(pipeline(f"p{i}"), [executable("none", statistic("VGPRs", i), name=f"e{i}")]) for i in range(5)]
+    odd = executable("none", statistic("VGPRs", 9), statistic(long, 7), name=long)
+    found = lines(answered([*some, (pipeline("odd"), [odd])]))
+    assert all(len(line) < 60 for line in found[3:8])
+    assert long in found[2] and long in found[8]
+    (block, *rest) = [line for line in lines(answered([(BLUR, [odd])])) if line.startswith("  VGPRs")]
+    assert not rest and len(block) < 160
+
+
+def test_names_that_differ_look_different() -> None:
+    names = ("a\nb", "a\\nb", " ", "", "(unnamed)")
+    some = [(pipeline(f"p{i}"), [executable("none", statistic("VGPRs", i), name=name)]) for i, name in enumerate(names)]
+    shown = [line[12:32].split("  ")[0] for line in lines(answered(some))[3:8]]
+    assert shown == ["a\\nb", "a\\\\nb", '" "', "(unnamed 0)", '"(unnamed)"']
+
+
 def test_upper_bounds_are_marked() -> None:
     some = [(pipeline(f"p{i}", "graphics"), [replace(radv("fragment", i), bound="upper")]) for i in range(5)]
     assert lines(answered(some))[3].split()[:3] == ["p0", "fragment", "≤"]

@@ -10,7 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaderstat.reporters.text import Pen, escaped_json, left, printable, printable_lines, right, shorten, width, wrap
+from shaderstat.reporters._cells import text as cell_text
+from shaderstat.reporters.text import (
+    Pen,
+    escaped,
+    escaped_json,
+    left,
+    named,
+    printable,
+    printable_lines,
+    right,
+    shorten,
+    span,
+    width,
+    wrap,
+)
 
 ANY = st.text(st.characters(codec=None, exclude_categories=()))
 
@@ -23,7 +37,7 @@ ANY = st.text(st.characters(codec=None, exclude_categories=()))
         ("C:\\shaders\\x.spv", "C:\\shaders\\x.spv"),
         ("a\nb\r\tc\0", "a\\nb\\r\\tc\\x00"),
         ("\x1b[31mred\x1b]0;title\x07", "\\x1b[31mred\\x1b]0;title\\x07"),
-        ("\x9b31m\x85\x7f", "\\x9b31m\\x85\\x7f"),
+        ("\x9b31m\x85\x7f", "\\u009b31m\\u0085\\x7f"),
         ("\u202egnp.exe", "\\u202egnp.exe"),
         ("a\u2066b\u2069\u200b\ufeff\u2028", "a\\u2066b\\u2069\\u200b\\ufeff\\u2028"),
         ("\U000e0041", "\\U000e0041"),
@@ -41,6 +55,48 @@ def test_what_is_printable_has_no_controls_and_can_be_encoded(text: str) -> None
     assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in shown)
     shown.encode("utf-8")
     assert printable(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain", "plain"),
+        ("C:\\shaders\\blur.spv", "C:\\shaders\\blur.spv"),
+        ("a\nb", "a\\nb"),
+        ("a\\nb", "a\\\\nb"),
+        ("w\udcff.vert", "w\\xff.vert"),
+        ("w\\xff.vert", "w\\\\xff.vert"),
+        ("\x9b", "\\u009b"),
+        ("\udc9b", "\\x9b"),
+        ("C:\\dir\n", "C:\\\\dir\\n"),
+    ],
+)
+def test_escapes_are_told_from_what_looks_like_them(text: str, shown: str) -> None:
+    assert escaped(text) == shown
+
+
+# Short texts of what matters, so that collisions would be found.
+TRICKY = st.text(st.sampled_from(list("\\nxu0f'\"= a\n\x9b\udc9b\udcff\u3164")), max_size=6)
+
+
+@given(st.lists(st.one_of(TRICKY, ANY), min_size=2, max_size=8, unique=True))
+def test_no_two_texts_look_alike(texts: list[str]) -> None:
+    for shown in (escaped, named, cell_text):
+        assert len({shown(text) for text in texts}) == len(texts)
+        assert all(shown(text).isprintable() for text in texts)
+
+
+@pytest.mark.parametrize("name", [" ", "x ", " x", "\u0301", "\u3164", "a\u2800", "(unnamed)", '"x"', "\u00a0"])
+def test_a_name_that_could_not_be_seen_is_quoted_or_escaped(name: str) -> None:
+    shown = named(name)
+    assert (shown[0], shown[-1]) == ('"', '"') or "\\" in shown
+    assert named("") == "" and named("a b") == "a b"
+
+
+def test_a_name_out_of_proportion_does_not_set_the_width() -> None:
+    assert span(["ab", "名前", "x" * 300]) == 4
+    assert span(["x" * 300]) == 100
+    assert span([]) == 0
 
 
 @given(st.dictionaries(ANY, ANY))
