@@ -3,7 +3,7 @@ answer an error, one that its device can't compile is skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 from xml.sax.saxutils import escape, quoteattr
@@ -14,6 +14,10 @@ from shaderstat.reporters import _check_words
 from shaderstat.reporters._findings import Finding, of_check, of_diff, subjects
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import printable
+
+# What is counted: the root has no attribute for skipped tests (junit-10.xsd of Jenkins' xUnit plugin).
+_OUTER = {"failures": "failure", "errors": "error"}
+_SUITE = {**_OUTER, "skipped": "skipped"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +96,18 @@ def _write(name: str, suites: dict[str, list[_Case]], problems: Sequence[str], s
     if problems:
         suites["shaderstat"] = [_Case(printable(line)[:200], "error", "problem", printable(line)) for line in problems]
     cases = [case for suite in suites.values() for case in suite]
-    _line(f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={quoteattr(name)} {_counts(cases)}>', stream)
+    _line(
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name={quoteattr(name)} {_counts(cases, _OUTER)}>', stream
+    )
     for suite, of_suite in suites.items():
-        _line(f" <testsuite name={quoteattr(suite or 'no target')} {_counts(of_suite)}>", stream)
+        _line(f" <testsuite name={quoteattr(suite or 'no target')} {_counts(of_suite, _SUITE)}>", stream)
         for case in of_suite:
             _case(suite or "no target", case, stream)
         _line(" </testsuite>", stream)
     _line("</testsuites>", stream)
 
 
-def _counts(cases: Sequence[_Case]) -> str:
-    words = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+def _counts(cases: Sequence[_Case], words: Mapping[str, str]) -> str:
     counts = {name: sum(case.kind == kind for case in cases) for name, kind in words.items()}
     return " ".join([f'tests="{len(cases)}"', *(f'{name}="{count}"' for name, count in counts.items()), 'time="0"'])
 
