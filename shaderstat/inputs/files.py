@@ -12,6 +12,7 @@ import difflib
 import errno
 import hashlib
 import os
+import re
 import shlex
 import stat
 import sys
@@ -27,6 +28,9 @@ from shaderstat.model import Diagnostic
 MAX_BYTES = 256 * 1024 * 1024
 
 STDIN = "-"
+
+# A backslash that was doubled, or an escaped byte.
+_LOOKS_ESCAPED = re.compile(rb"\\\\|\\x[89a-f][0-9a-f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -373,8 +377,20 @@ def _missing(path: str) -> ShaderstatError:
 
 
 def _unicode(path: str) -> str:
-    """A path for people and reports: JSON has no word for bytes that are no Unicode."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    r"""A path for people and reports: JSON has no word for bytes that are no UTF-8. They become ``\xff``; where there are
+    some, or letters that look so, backslashes are doubled, so that no two paths become one."""
+    raw = os.fsencode(path)
+    if _LOOKS_ESCAPED.search(raw) or not _is_utf8(raw):
+        raw = raw.replace(b"\\", b"\\\\")
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _quoted(path: str) -> str:

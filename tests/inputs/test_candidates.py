@@ -363,3 +363,11 @@ def test_the_order_is_that_of_the_paths(tmp_path: Path) -> None:
 )
 def test_an_engines_own_suffixes(name: str, expected: str) -> None:
     assert stem(name, ("_vs", "_ps", ".vs")) == expected
+
+
+def test_names_that_only_look_alike_are_not_paired(tmp_path: Path) -> None:
+    (tmp_path / "w\udcff.vert.spv").write_bytes(VERTEX_MODULE)
+    (tmp_path / "w\\xff.frag.spv").write_bytes(FRAGMENT_MODULE)
+    found = find([tmp_path])
+    assert sorted(len(each.modules) for each in found) == [1, 1]
+    assert len({each.name for each in found}) == 2

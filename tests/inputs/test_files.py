@@ -7,6 +7,8 @@ import socket
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError
 from shaderstat.inputs import files
@@ -195,3 +197,23 @@ def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.
         with pytest.raises(InvalidSpirv) as caught:
             read(file)
         assert caught.value.code == "input/too-large"
+
+
+@given(st.lists(st.text(st.sampled_from("\\\\xfe9a\udcff\udc80é"), min_size=1, max_size=8), min_size=2, unique=True))
+def test_no_two_paths_become_one(paths: list[str]) -> None:
+    shown = {files._unicode(path) for path in paths}
+    assert len(shown) == len(paths)
+    assert all(path.encode() for path in shown)
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("shaders/blur.spv", "shaders/blur.spv"),
+        ("odd\\name.spv", "odd\\name.spv"),
+        ("w\udcff.spv", "w\\xff.spv"),
+        ("w\\xff.spv", "w\\\\xff.spv"),
+    ],
+)
+def test_paths_that_are_no_utf8(path: str, shown: str) -> None:
+    assert files._unicode(path) == shown
