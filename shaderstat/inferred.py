@@ -13,7 +13,7 @@ from shaderstat.config.scenario import read_scenario
 from shaderstat.config.targets import with_own
 from shaderstat.config.write import Written
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
-from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request
+from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request, Setup
 from shaderstat.plan import Outline, Planned
 from shaderstat.pool import Pool
 from shaderstat.targets import own
@@ -132,11 +132,17 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
             name,
             [(one.path, one.stage, one.entry_point, one.alone) for one in candidate.known_modules()],
             variant.values,
-            planned.setup,
+            _said(planned.setup),
             answer.spec,
             comments,
         ),
     )
+
+
+def _said(setup: Setup) -> Setup:
+    """What a manifest can say: features are switched there."""
+    wished = tuple((*feature, True) for feature in setup.wished)
+    return replace(setup, features=(*wished, *setup.features), wished=())
 
 
 def lines(states: States) -> Iterator[str]:

@@ -520,7 +520,8 @@ def merge(order: list[Key], keys: Iterable[Key]) -> None:
 @dataclass(frozen=True, slots=True)
 class Target:
     """A compiler that answered: never a number without it. `statistics` are in the driver's order and grow as new ones
-    are met: a later `TargetEvent` of the same id replaces the earlier."""
+    are met: a later `TargetEvent` of the same id replaces the earlier. `gpu` is the usual name of a GPU that isn't
+    here: what stands in for it hardly has one (NVK's devices are all called ``NVK``)."""
 
     id: str
     backend: str
@@ -530,6 +531,7 @@ class Target:
     packages: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     statistics: tuple[StatisticInfo, ...] = ()
+    gpu: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

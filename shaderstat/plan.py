@@ -60,7 +60,8 @@ class Planned:
         found: dict[str, Any] = {}
         if self.setup.profile != "vulkan":
             found["profile"] = self.setup.profile
-        for struct, member, on in self.setup.features:
+        wished = ((*feature, True) for feature in self.setup.wished)
+        for struct, member, on in (*wished, *self.setup.features):
             found.setdefault("features", {}).setdefault(struct, {})[member] = on
         if self.setup.application:
             found["application"] = dict(self.setup.application)

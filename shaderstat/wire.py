@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any, NamedTuple
 
 from shaderstat.model import (
@@ -148,14 +148,14 @@ def launch_to_plain(launch: Launch) -> dict[str, Any]:
         "device": launch.device,
         "driver_manifest": launch.driver_manifest,
         "scenario": launch.scenario,
-        "setup": [launch.setup.profile, launch.setup.features, launch.setup.application],
+        "setup": astuple(launch.setup),
     }
 
 
 def launch_from_plain(plain: Mapping[str, Any]) -> Launch:
     """The inverse of `launch_to_plain`."""
-    profile, features, application = plain["setup"]
-    setup = Setup(profile, tuple(map(tuple, features)), tuple(map(tuple, application)))
+    profile, features, application, wished = plain["setup"]
+    setup = Setup(profile, tuple(map(tuple, features)), tuple(map(tuple, application)), tuple(map(tuple, wished)))
     return Launch(**{**plain, "setup": setup})
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from shaderstat.archive.format import NAMES, Tag, name
@@ -12,6 +14,7 @@ from shaderstat.archive.members import bad, hash_of, number, read
 from shaderstat.archive.records import Records
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import Diagnostic, Setup
+from shaderstat.registry import vulkan
 
 # Vulkan 1.0 applications are replayed as 1.1 by Fossilize as well: 1.0 has no way to ask for features.
 _VULKAN_1_1 = 1 << 22 | 1 << 12
@@ -35,20 +38,68 @@ class Applications:
                 remarks.append(_unknown_features(error.message, records, hash))
                 self._setups[hash] = Setup()
         self.remarks = tuple(remarks)
+        self._none = Setup()
         self._links: dict[tuple[int, int], int] = {}
         if len(self._setups) > 1:
             for (tag, hash), application in _links(records):
                 if application in self._setups:
                     known = self._links.setdefault((tag, hash), application)
                     self._links[tag, hash] = min(known, application)
+        self._add_used(records)
+
+    def _add_used(self, records: Records) -> None:
+        """Features that an application must have had, since it used them, and that archives don't tell."""
+        for tag, features in _USED:
+            for hash in records.hashes(tag):
+                try:
+                    text = records.payload(tag, hash)
+                except InvalidSpirv:
+                    continue  # it will be told when it is compiled
+                for pattern, names in features:
+                    if pattern.search(text):
+                        application = self._application(tag, hash)
+                        before = self._none if application is None else self._setups[application]
+                        after = replace(before, wished=tuple(dict.fromkeys((*before.wished, *names))))
+                        if application is None:
+                            self._none = after
+                        else:
+                            self._setups[application] = after
 
     def setup(self, tag: Tag, hash: int) -> Setup:
         """The device of the application that an object is from: of several, of the first in the order of their hashes;
         the usual device where none is known."""
-        if len(self._setups) < 2:
-            return next(iter(self._setups.values()), Setup())
-        application = self._links.get((tag, hash), min(self._setups))
-        return self._setups[application]
+        application = self._application(tag, hash)
+        return self._none if application is None else self._setups[application]
+
+    def _application(self, tag: Tag, hash: int) -> int | None:
+        if not self._setups:
+            return None
+        return self._links.get((tag, hash), min(self._setups))
+
+
+def _chained(struct: str) -> re.Pattern[bytes]:
+    """Finds a structure in a payload's text."""
+    found = vulkan.struct(struct)
+    assert found is not None
+    return re.compile(rb'"sType"\s*:\s*%d\b' % (found.s_type or 0))
+
+
+_BORDER = "VkPhysicalDeviceCustomBorderColorFeaturesEXT"
+_COLOURS = (
+    _chained("VkSamplerCustomBorderColorCreateInfoEXT"),
+    ((_BORDER, "customBorderColors"), (_BORDER, "customBorderColorWithoutFormat")),
+)
+_ROBUSTNESS = (
+    _chained("VkPipelineRobustnessCreateInfo"),
+    (("VkPhysicalDevicePipelineRobustnessFeatures", "pipelineRobustness"),),
+)
+# Left out of devices otherwise, since they change code: which records show that an application had them.
+_USED = (
+    (Tag.SAMPLER, (_COLOURS,)),
+    (Tag.GRAPHICS, (_ROBUSTNESS,)),
+    (Tag.COMPUTE, (_ROBUSTNESS,)),
+    (Tag.RAY_TRACING, (_ROBUSTNESS,)),
+)
 
 
 def _links(records: Records) -> Iterator[tuple[tuple[int, int], int]]:
@@ -104,4 +155,8 @@ def _setup(records: Records, hash: int, remarks: list[Diagnostic]) -> Setup:
             continue
         members = read(struct, each, at, lambda type, hash: None)
         switched += [(struct, member, bool(value)) for member, value in members.items()]
-    return Setup(features=tuple(switched), application=tuple(application))
+    return Setup(
+        features=tuple(each for each in switched if not each[2]),
+        application=tuple(application),
+        wished=tuple((struct, member) for struct, member, on in switched if on),
+    )

@@ -37,6 +37,7 @@ class Said:
             self.profile or below.profile,
             tuple((struct, member, on) for (struct, member), on in features.items()),
             tuple({**dict(below.application), **dict(self.application)}.items()),
+            below.wished,
         )
 
 

@@ -85,7 +85,7 @@ def switched(setup: Setup) -> dict[Feature, bool]:
     """The features that a device of this setup is made with, or without, whatever else it has."""
     profile = PROFILES[setup.profile]
     return {
-        **dict.fromkeys((*profile.needs, *profile.where_there), True),
+        **dict.fromkeys((*profile.needs, *profile.where_there, *setup.wished), True),
         **{(struct, member): on for struct, member, on in setup.features},
     }
 
@@ -100,7 +100,7 @@ def check(setup: Setup, facts: DeviceFacts) -> Iterator[Diagnostic]:
     """Hold a setup against the device that was made for it.
 
     Yields:
-        A note for each feature that the profile takes where it is there, and that is not there.
+        A note for features that are taken where they are there, and that are not there.
 
     Raises:
         Unsupported: ``vulkan/feature-missing``.
@@ -122,6 +122,16 @@ def check(setup: Setup, facts: DeviceFacts) -> Iterator[Diagnostic]:
         names = ", ".join(member for _, member in lacking)
         message = f"profile {setup.profile} without {names}: {facts.device.name} lacks it, and that stack does without"
         yield Diagnostic("info", "vulkan/profile", message)
+    yield from _without(setup, facts)
+
+
+def _without(setup: Setup, facts: DeviceFacts) -> Iterator[Diagnostic]:
+    """What the application had, and this device hasn't."""
+    lacking = [each for each in setup.wished if not facts.has_feature(*each)]
+    if lacking:
+        names = ", ".join(member for _, member in lacking)
+        message = f"the application had {names}; {facts.device.name} lacks it"
+        yield Diagnostic("info", "archive/feature-missing", message)
 
 
 def _named(feature: Feature) -> str:

@@ -37,6 +37,8 @@ class Filler:
     def struct(self, name: str, **given: Any) -> dict[str, Any]:
         """Every member that records have, `given` ones as they are; None leaves one out."""
         plain: dict[str, Any] = {}
+        if name == "VkDescriptorSetAndBindingMappingEXT":
+            given = {"source": SOURCES["heapData"], **given}
         for field in fields(name):
             if field.member in given:
                 continue
@@ -309,6 +311,22 @@ def linked() -> PipelineSpec:
     )
 
 
+# Which member of the union VkDescriptorMappingSourceDataEXT counts.
+SOURCES = {
+    "constantOffset": "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_CONSTANT_OFFSET_EXT",
+    "pushIndex": "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_PUSH_INDEX_EXT",
+    "indirectIndex": "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_INDIRECT_INDEX_EXT",
+    "indirectIndexArray": "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_INDIRECT_INDEX_ARRAY_EXT",
+    "heapData": "VK_DESCRIPTOR_MAPPING_SOURCE_RESOURCE_HEAP_DATA_EXT",
+    "pushDataOffset": "VK_DESCRIPTOR_MAPPING_SOURCE_PUSH_DATA_EXT",
+    "pushAddressOffset": "VK_DESCRIPTOR_MAPPING_SOURCE_PUSH_ADDRESS_EXT",
+    "indirectAddress": "VK_DESCRIPTOR_MAPPING_SOURCE_INDIRECT_ADDRESS_EXT",
+    "shaderRecordIndex": "VK_DESCRIPTOR_MAPPING_SOURCE_HEAP_WITH_SHADER_RECORD_INDEX_EXT",
+    "shaderRecordDataOffset": "VK_DESCRIPTOR_MAPPING_SOURCE_SHADER_RECORD_DATA_EXT",
+    "shaderRecordAddressOffset": "VK_DESCRIPTOR_MAPPING_SOURCE_SHADER_RECORD_ADDRESS_EXT",
+}
+
+
 def mapping_sources() -> Iterator[PipelineSpec]:
     """A compute pipeline for each kind of descriptor mapping, embedded samplers among them."""
     for field in fields("VkDescriptorMappingSourceDataEXT"):
@@ -319,7 +337,9 @@ def mapping_sources() -> Iterator[PipelineSpec]:
                 source["pEmbeddedSampler"] = filler.struct("VkSamplerCreateInfo")
         else:
             source = filler.number(field.type)
-        mapping = filler.struct("VkDescriptorSetAndBindingMappingEXT", sourceData={field.member: source})
+        mapping = filler.struct(
+            "VkDescriptorSetAndBindingMappingEXT", source=SOURCES[field.member], sourceData={field.member: source}
+        )
         info = filler.struct(
             "VkPipelineShaderStageCreateInfo",
             stage="VK_SHADER_STAGE_COMPUTE_BIT",
@@ -351,16 +371,12 @@ DYNAMIC = tuple(
     if vulkan.name("VkDynamicState", number) == name and "RAY_TRACING" not in name and "MAX_ENUM" not in name
 )
 
+FEATURES = tuple(
+    (name, member) for name in FIELDS if name.startswith("VkPhysicalDevice") for member in FIELDS[name].split()
+)
 SETUP = Setup(
-    features=(
-        ("VkPhysicalDeviceFeatures", "robustBufferAccess", True),
-        *(
-            (name, word, place % 2 == 0)
-            for name in FIELDS
-            if name.startswith("VkPhysicalDevice")
-            for place, word in enumerate(FIELDS[name].split())
-        ),
-    ),
+    wished=(("VkPhysicalDeviceFeatures", "robustBufferAccess"), *FEATURES[::2]),
+    features=tuple((*each, False) for each in FEATURES[1::2]),
     application=(
         ("pApplicationName", "a game"),
         ("pEngineName", "an engine"),

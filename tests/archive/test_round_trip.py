@@ -184,6 +184,9 @@ def test_the_application_and_its_device_come_back() -> None:
     setup = Applications(records).setup(Tag.COMPUTE, hash)
     assert dict(setup.application) == dict(corpus.SETUP.application)
     assert set(setup.features) == set(corpus.SETUP.features)
+    # and more: a sampler of it has a border colour of its own, so that the device had that feature
+    assert set(setup.wished) > set(corpus.SETUP.wished)
+    assert ("VkPhysicalDeviceCustomBorderColorFeaturesEXT", "customBorderColors") in setup.wished
     links = [records.document(Tag.LINK, each)["link"] for each in records.hashes(Tag.LINK)]
     assert {each["application"] for each in links} == {f"{application:016x}"}
     linked = {(each["tag"], int(each["hash"], 16)) for each in links}
