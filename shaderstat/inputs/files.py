@@ -377,8 +377,8 @@ def _missing(path: str) -> ShaderstatError:
 
 
 def _unicode(path: str) -> str:
-    r"""A path for people and reports: JSON has no word for bytes that are no UTF-8. They become ``\xff``; where there are
-    some, or letters that look so, backslashes are doubled, so that no two paths become one."""
+    r"""A path for people and reports: JSON has no word for bytes that are no UTF-8. They become ``\xff``; where there
+    are some, or letters that look so, backslashes are doubled, so that no two paths become one."""
     raw = os.fsencode(path)
     if _LOOKS_ESCAPED.search(raw) or not _is_utf8(raw):
         raw = raw.replace(b"\\", b"\\\\")
