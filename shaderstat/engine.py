@@ -42,6 +42,7 @@ from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
 from shaderstat.pool.order import Reorder
 from shaderstat.targets import own
+from shaderstat.targets.catalogue import usual_name
 from shaderstat.targets.opening import Opened, Opening, target_id
 from shaderstat.variants import Variant
 from shaderstat.work import Work, describe
@@ -279,6 +280,7 @@ class _Run:
                 source=launch.source,
                 packages=launch.packages,
                 environment=recorded(child_environment(launch)) if launch.backend != "mock" else {},
+                gpu=usual_name(launch.id, self.request),
             )
         )
         self.annotators.append(Annotator(hello.driver, hello.device, self.store))

@@ -25,7 +25,7 @@ TARGET = Path(__file__).parent.parent / "shaderstat" / "schemas" / f"report-{REP
 
 # (type, member) added after publication: not required.
 ADDED: frozenset[tuple[str, str]] = frozenset(
-    {("StatisticInfo", "bits"), ("State", "given"), ("Representation", "index")}
+    {("StatisticInfo", "bits"), ("State", "given"), ("Representation", "index"), ("Target", "gpu")}
 )
 
 # The words of today; a later version may add some.

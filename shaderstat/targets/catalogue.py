@@ -77,6 +77,14 @@ def automatic(request: Request, scenario: Scenario | None = None) -> list[Launch
     return launches
 
 
+def usual_name(name: str, request: Request) -> str | None:
+    """What people call the GPU that a target's name stands for, or one's own target is like; None where it is none."""
+    name = str(request.own_targets.get(name, {}).get("gpu", name))
+    kind, _, gpu = name.partition(":")
+    driver = DRIVERS.get(kind.partition("@")[0])
+    return chips.find(driver, gpu).usual if driver and gpu else None
+
+
 def _own(name: str, request: Request) -> list[Launch]:
     """The launches of a target that the configuration describes."""
 

@@ -488,6 +488,18 @@ def across(*stages: str) -> list[Event]:
     return [*events, TargetEvent(target("mock", UNKNOWN)), ResultEvent(lost), end]
 
 
+def test_a_gpu_that_is_stood_in_for_is_called_as_people_call_it() -> None:
+    """The device of RADV's null device has no name of its own, and NVK's all have one."""
+    events = [
+        replace(event, target=replace(event.target, gpu="RX 6800/6900 XT"))
+        if isinstance(event, TargetEvent) and event.target.id == "radv:navi21"
+        else event
+        for event in across("compute")
+    ]
+    heads = lines(events, Options(width=100))[2:5]
+    assert [line.split("   ") for line in map(str.strip, heads)][1][0] == "RX 6800/6900 XT"
+
+
 def test_one_pipeline_on_several_targets_is_set_side_by_side() -> None:
     assert lines(across("compute"), Options(width=100)) == [
         "blur · compute · workgroup 16×16×1",

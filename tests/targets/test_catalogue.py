@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,3 +180,22 @@ def test_without_a_glob_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(listing, "listing", lambda environment: pytest.fail("asked"))
     assert choosing.expand(["radv:navi21", "mock", "mock"], REQUEST) == ["radv:navi21", "mock"]
+
+
+@pytest.mark.parametrize(
+    ("name", "usual"),
+    [
+        ("radv:navi31", "RX 7900 XT/XTX"),
+        ("nvk@sid:ad102", "RTX 4090"),
+        ("agx@host:g13g", "Apple M1"),
+        ("mine", "Adreno 740"),
+        ("box", None),
+        ("host:0", None),
+        ("host", None),
+        ("mock", None),
+    ],
+)
+def test_a_gpu_that_is_stood_in_for_has_its_usual_name(name: str, usual: str | None) -> None:
+    """NVK calls every one of its devices "NVK"."""
+    own: dict[str, dict[str, Any]] = {"mine": {"gpu": "freedreno:740"}, "box": {"prefix": "ssh box"}}
+    assert catalogue.usual_name(name, Request(("x",), own_targets=own)) == usual
