@@ -86,6 +86,7 @@ class Tally:
         elif isinstance(event, ResultEvent):
             self._result(event.result)
         elif isinstance(event, EndEvent):
+            self.progress.close()  # before any sink takes this for its cue
             self.ended, self._complete = True, event.run.complete
 
     def finish(self, sinks: Sequence[Sink], seconds: float) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import shlex
 import struct
 import subprocess
@@ -23,18 +24,28 @@ Terminal = Callable[..., str]
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Terminal:
-    """What ``shaderstat ARGUMENTS`` writes to a terminal of so many columns, both streams together."""
+    """What ``shaderstat ARGUMENTS`` writes to a terminal of so many columns, both streams together.
 
-    def run(columns: int, *arguments: str | Path) -> str:
+    `before` is done first in its process; once it has written `until`, it gets a byte on standard input.
+    """
+
+    def run(columns: int, *arguments: str | Path, before: str = "", until: bytes = b"") -> str:
         ours, its = pty.openpty()
         fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
-        command = [sys.executable, "-m", "shaderstat", *map(str, arguments)]
-        with subprocess.Popen(command, cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL, stdout=its, stderr=its):
+        code = f"{before}\nimport sys\nfrom shaderstat.cli import run\nsys.exit(run(sys.argv[1:]))"
+        command = [sys.executable, "-c", code, *map(str, arguments)]
+        with subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=its, stderr=its
+        ) as child:
+            assert child.stdin is not None
             os.close(its)
             said = bytearray()
             while data := _read(ours):
                 said += data
+                if until and until in said and not child.stdin.closed:
+                    child.stdin.write(b".")
+                    child.stdin.close()
         os.close(ours)
         return said.decode().replace("\r\n", "\n")
 
@@ -81,3 +92,53 @@ def test_a_command_that_takes_two_lines_can_be_pasted(terminal: Terminal, tmp_pa
     shown = said.partition("Its code: ")[2]
     assert len(shown.splitlines()) > 1
     assert shlex.split(shown.replace("\\\n", ""))[:5] == ["shaderstat", "ir", path, "-t", "mock"]
+
+
+SLOW_ENGINE = """
+import sys
+from shaderstat import engine
+from shaderstat.cli import _progress
+from shaderstat.errors import NoTarget
+from tests.cli import events
+
+def run(request, watch=None):
+    *most, end = events.run(events.answered("blur"))
+    yield from most
+    watch.total, watch.done = 14, 6
+    sys.stdin.read(1)
+    {then}
+
+engine.run = run
+_progress._PATIENCE = 0
+"""
+
+
+def screen(said: str) -> list[str]:
+    """The lines that are left on a terminal: what the cursor came back to is overwritten, what was erased is gone."""
+    lines, row = [""], 0
+    for part in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|\n|\r|[^\x1b\n\r]+", said):
+        if part == "\n":
+            row += 1
+            lines += [""] * (row + 1 - len(lines))
+        elif part.endswith("A") and part.startswith("\x1b"):
+            row -= int(part[2:-1] or 1)
+        elif part in ("\x1b[2K", "\x1b[K"):
+            lines[row] = ""
+        elif part[0] not in "\r\x1b":
+            lines[row] += part
+    return lines
+
+
+@pytest.mark.parametrize("format", ["table", "json"])
+def test_no_progress_is_left_beside_the_answer(terminal: Terminal, format: str) -> None:
+    said = terminal(80, "x.spv", "-f", format, before=SLOW_ENGINE.format(then="yield end"), until=b"6/14")
+    assert "6/14" in said
+    left = screen(said)
+    assert not any("6/14" in line for line in left)
+    assert any(line.startswith("blur · compute" if format == "table" else '{"schema"') for line in left)
+
+
+def test_no_progress_is_left_beside_an_error(terminal: Terminal) -> None:
+    then = "raise NoTarget('the device is gone')"
+    left = screen(terminal(80, "x.spv", before=SLOW_ENGINE.format(then=then), until=b"6/14"))
+    assert [line for line in left if line] == ["error: the device is gone"]
