@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from shaderstat.cli import say, stderr_columns
 from shaderstat.cli._progress import Progress
+from shaderstat.cli._remarks import Remarks
 from shaderstat.cli._settings import Settings
 from shaderstat.model import (
     BAD_STATUSES,
@@ -65,6 +66,7 @@ class Tally:
         self._wrong = False  # an error that is no result's
         self._executables = 0
         self._groupings: set[str] = set()  # remarks on what is no pair
+        self._remarks = Remarks()  # on what was answered
         self._silent: dict[str, bool] = {}  # targets that gave executables, and no representation of any
         self._has_code = False  # some driver gives internal representations, as far as is known
         self._names: dict[str, set[str]] = {}  # option → what it could have matched
@@ -102,6 +104,8 @@ class Tally:
         silent = [f"{name}: this driver gives no internal representations" for name, no in self._silent.items() if no]
         wordless = self._given.command == "ir" and bool(silent) and all(self._silent.values())
         if not self._given.quiet:
+            for line in self._remarks.lines():
+                say(line)
             for line in _once(line for sink in sinks for line in sink.remarks()):
                 if line not in silent:
                     say(line)
@@ -143,6 +147,8 @@ class Tally:
         for remark in result.diagnostics:
             if remark.severity == "warning" and remark.code.startswith("pipeline/"):
                 self._grouping(remark, pipeline)
+            elif result.status == "ok":
+                self._remarks.add(pipeline.name if pipeline else result.pipeline, remark)
         if result.status == "ok":
             self._is_answered = True
             self._open.pop(result.pipeline, None)

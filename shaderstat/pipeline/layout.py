@@ -287,7 +287,7 @@ def _size_runtime_arrays(
         if slot.runtime:
             slot.count = max(slot.count, room, 1)
             message = f"set {number} binding {binding} is a run-time array: compiled with {slot.count} descriptors"
-            remarks.append(Diagnostic("note", "vulkan/runtime-array", message, path=slot.path))
+            remarks.append(Diagnostic("info", "vulkan/runtime-array", message, path=slot.path))
     return tuple(remarks)
 
 

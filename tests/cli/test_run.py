@@ -229,6 +229,30 @@ def test_what_matches_nothing_is_said_and_no_success(call: Call, engine: Engine)
 
 
 @pytest.mark.parametrize("command", ["stats", "list", "ir"])
+@pytest.mark.parametrize("format", ["table", "json", "csv"])
+def test_what_there_is_to_know_of_an_answer_is_said_once(call: Call, engine: Engine, command: str, format: str) -> None:
+    def answered_with(name: str, *remarks: Diagnostic) -> list[Event]:
+        first, second = answered(name)
+        assert isinstance(second, ResultEvent)
+        return [first, replace(second, result=replace(second.result, diagnostics=remarks))]
+
+    array = Diagnostic("info", "vulkan/runtime-array", "a run-time array: compiled with 1024 descriptors")
+    old = Diagnostic("warning", "x/y", "the driver said \x1b[1m", "install another")
+    many = [answered_with(f"p{number}", Diagnostic("info", "x/z", f"remark {number}")) for number in range(10)]
+    few = [answered_with(name, array) for name in "abcde"]
+    engine.answers(*run(*few, answered_with("f", old), *many))
+    found = call(command, "x", "-f", format).err.splitlines()
+    assert found[:4] == [
+        "note: a, b, c and 2 more: a run-time array: compiled with 1024 descriptors",
+        "warning: f: the driver said \\x1b[1m",
+        "hint: install another",
+        "note: p0: remark 0",
+    ]
+    assert "note: 2 more remarks: the report has them" in found
+    assert call(command, "x", "-f", format, "-q").err == ""
+
+
+@pytest.mark.parametrize("command", ["stats", "list", "ir"])
 def test_entry_points_and_constants_reach_the_engine(call: Call, engine: Engine, command: str) -> None:
     engine.answers(*run(answered("x")))
     call(command, "x.spv", "--entry", "vs_*", "--entry", "frag:main", "--spec", "0=1,2", "--spec", "comp:SIZE=0x10")

@@ -34,9 +34,6 @@ EXECUTABLE = struct.Struct("=16xI256s256sI")
 STATISTIC = struct.Struct("=16x256s256sI4xQ")
 REPRESENTATION = struct.Struct("=16x256s256sI4xQQ")
 
-# RADV has no disassembler for GFX6 and GFX7 and says so in place of the code.
-_NO_DISASSEMBLY = b"Shader disassembly is not supported in the current configuration."
-
 _PROPERTIES_CALL = "vkGetPipelineExecutablePropertiesKHR"
 _STATISTICS_CALL = "vkGetPipelineExecutableStatisticsKHR"
 _REPRESENTATIONS_CALL = "vkGetPipelineExecutableInternalRepresentationsKHR"
@@ -138,8 +135,6 @@ class Query:
             label = _text(name)
             if not data and (not label or buffers[index] is None):
                 continue  # RADV counts one more than it has; and what was refused
-            if data.startswith(_NO_DISASSEMBLY):
-                self._remark("vulkan/no-disassembly", f"{where}: the driver can't disassemble for this GPU")
             found.append(RepresentationAnswer(label or f"unnamed-{index}", _text(description), bool(is_text), data))
         return tuple(found)
 

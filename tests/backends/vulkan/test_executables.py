@@ -249,10 +249,3 @@ def test_an_absurd_size_is_refused() -> None:
     found, query = text((SUCCESS, 2, [asm((2**40, b"")), asm(b"good\0", name=b"nir")]))
     assert found == (("nir", True, b"good"),)
     assert codes(query) == {"vulkan/absurd-size"}
-
-
-def test_no_disassembler_is_said() -> None:
-    """RADV on GFX6 and GFX7."""
-    found, query = text((SUCCESS, 1, [asm(b"Shader disassembly is not supported in the current configuration.\0")]))
-    assert len(found) == 1
-    assert codes(query) == {"vulkan/no-disassembly"}
