@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from shaderstat.cli import say
@@ -11,6 +12,7 @@ from shaderstat.cli._settings import Settings
 from shaderstat.cli._sides import Loader, alone
 from shaderstat.cli._summary import step_summary
 from shaderstat.cli._texts import Texts
+from shaderstat.cli.diff import LAST
 from shaderstat.compare import Change, Difference, Place, Side, Unlike, compare, gate
 from shaderstat.compare.gate import Gate
 from shaderstat.compare.outcome import DiffOutcome
@@ -89,8 +91,13 @@ def texts(given: Settings, opened: Sequence[tuple[str, Destination]]) -> int:
     Raises:
         ShaderstatError: a side can't be had, has no texts, or the sides must not be compared.
     """
-    glob: str = given.options["ir"]
-    kept = Texts()
+    with closing(Texts()) as kept:
+        return _texts(given, kept, opened)
+
+
+def _texts(given: Settings, kept: Texts, opened: Sequence[tuple[str, Destination]]) -> int:
+    asked: str = given.options["ir"]
+    glob = "" if asked == LAST else asked
     difference = _compared(given, Loader(given, kept, paths=False))
     outcome = DiffOutcome(difference)
     (_, place), *_ = opened

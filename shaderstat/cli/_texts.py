@@ -40,8 +40,12 @@ class Texts:
     """Takes bytes in, and gives them back by their place."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="shaderstat-")  # closed with the process
+        self._file = tempfile.TemporaryFile(prefix="shaderstat-")
         self._end = 0
+
+    def close(self) -> None:
+        """Give the room back."""
+        self._file.close()
 
     def keep(self, event: ResultEvent) -> tuple[tuple[Any, ...], ...]:
         """Put a result's representations away: places in the shape of ``event.data``."""

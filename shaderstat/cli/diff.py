@@ -12,6 +12,9 @@ from shaderstat.cli import _options, _session
 from shaderstat.cli._settings import settings
 from shaderstat.reporters.outcomes import FORMATS
 
+# What --ir alone stands for: the last representation, which is the assembly.
+LAST = "last"
+
 
 class Diff(click.Command):
     """``--ir`` may stand alone, or be followed by a glob: what is a file, a folder or an option is none."""
@@ -23,7 +26,7 @@ class Diff(click.Command):
             if word == "--ir":
                 glob = next(rest, None)
                 is_glob = glob is not None and not glob.startswith("-") and not os.path.lexists(glob)
-                joined.append(f"--ir={glob}" if is_glob else "--ir=")
+                joined.append(f"--ir={glob}" if is_glob else f"--ir={LAST}")
                 joined += [glob] if glob is not None and not is_glob else []
             else:
                 joined.append(word)
