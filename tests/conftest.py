@@ -2,7 +2,8 @@
 
 Tests marked ``driver`` ask RADV's null device (``RADV_FORCE_FAMILY``): a real compiler that needs no GPU. Where it is
 missing they are skipped with a reason; ``SHADERSTAT_REQUIRE_DRIVER=1`` makes them fail instead, wherever in them the
-skip is said, so that an automatic run can't pass by not looking. ``layer`` wants gcc and the Vulkan headers as well.
+skip is said, so that an automatic run can't pass by not looking. ``layer`` wants gcc and the Vulkan headers as well,
+``tree`` a driver tree.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def lacking(reason: str) -> NoReturn:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--driver-count", metavar="FILE", help="write how many driver tests passed to FILE")
+    parser.addoption("--driver-count", metavar="FILE", help="write how many tests of drivers and trees passed to FILE")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -81,16 +82,18 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    session.stash[_PASSED] = set()
+    session.stash[_PASSED] = {"driver": set(), "tree": set()}
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     report = (yield).get_result()
-    if not (item.get_closest_marker("driver") or item.get_closest_marker("layer")):
+    kinds = [_COUNTED[one.name] for one in item.iter_markers() if one.name in _COUNTED]
+    if not kinds:
         return
     if call.when == "call" and report.passed:
-        item.session.stash[_PASSED].add(item.nodeid)
+        for kind in kinds:
+            item.session.stash[_PASSED][kind].add(item.nodeid)
     if REQUIRE_DRIVER and report.skipped and not hasattr(report, "wasxfail"):  # a fixture, or the test itself
         report.outcome = "failed"
         report.longrepr = f"skipped, and everything is required: {report.longrepr[2]}"
@@ -99,10 +102,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
 def pytest_sessionfinish(session: pytest.Session) -> None:
     path = session.config.getoption("--driver-count")
     if path:
-        Path(path).write_text(f"{len(session.stash[_PASSED])}\n")
+        Path(path).write_text("".join(f"{kind} {len(ids)}\n" for kind, ids in session.stash[_PASSED].items()))
 
 
-_PASSED: pytest.StashKey[set[str]] = pytest.StashKey()
+_PASSED: pytest.StashKey[dict[str, set[str]]] = pytest.StashKey()
+# What a marker's tests are counted as.
+_COUNTED = {"driver": "driver", "layer": "driver", "tree": "tree"}
 
 
 @pytest.fixture(autouse=True)

@@ -51,4 +51,4 @@ def test_a_skip_of_the_drivers_tests_fails_where_the_driver_is_required(
         text=True,
     )
     assert outcome in done.stdout
-    assert (tmp_path / "count").read_text() == "1\n"
+    assert (tmp_path / "count").read_text() == "driver 1\ntree 0\n"

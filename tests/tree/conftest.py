@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,6 +51,21 @@ def tree(kept_tree: Tree, clean_environment: Path, monkeypatch: pytest.MonkeyPat
     """The tree, where the command line and the library find it."""
     monkeypatch.setenv("SHADERSTAT_TREES", KEPT)
     return kept_tree
+
+
+def linked(tree: Tree, folder: Path, *left_out: str) -> Path:
+    """A copy of the tree in `folder`, of hard links where it lies on the same disk. Returns the trees' folder."""
+
+    def copy(source: str, target: str) -> str:
+        try:
+            os.link(source, target)
+        except OSError:
+            shutil.copy2(source, target)
+        return target
+
+    ignored = shutil.ignore_patterns(*left_out)
+    shutil.copytree(tree.folder, folder / "trees" / NAME, symlinks=True, copy_function=copy, ignore=ignored)
+    return folder / "trees"
 
 
 @pytest.fixture

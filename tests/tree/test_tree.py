@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from shaderstat.trees import Tree
-from tests.conftest import Run
-from tests.tree.conftest import NAME
+from tests.conftest import Run, lacking
+from tests.tree.conftest import NAME, linked
 
 pytestmark = pytest.mark.tree
 
@@ -168,11 +168,7 @@ def test_a_chipset_that_the_driver_refuses_is_no_silence(tree: Tree) -> None:
 
 def test_a_shim_that_vanishes(shaderstat: Run, tree: Tree, samples: Path, tmp_path: Path) -> None:
     """A tree of links to the real one, without one shim."""
-    copy = tmp_path / "trees" / NAME
-    shutil.copytree(
-        tree.folder, copy, symlinks=True, copy_function=os.link, ignore=shutil.ignore_patterns("*nouveau_noop*")
-    )
-    env = {"SHADERSTAT_TREES": str(tmp_path / "trees")}
+    env = {"SHADERSTAT_TREES": str(linked(tree, tmp_path, "*nouveau_noop*"))}
     done = shaderstat("stats", samples / "scale.comp.spv", "-t", f"nvk@{NAME}:ad102", env=env)
     assert done.returncode == 2
     assert "has lost what stands in for the GPU" in done.stderr
@@ -193,22 +189,24 @@ def test_nothing_is_written_into_the_tree(shaderstat: Run, tree: Tree, samples: 
 # ── Somebody else, somewhere else ─────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
-def test_an_ordinary_user_without_a_home_uses_the_tree(tree: Tree, samples: Path, open_place: Path) -> None:
-    """Its compilers are started as `nobody`, with nothing in the environment."""
+def test_an_ordinary_user_without_a_home_uses_the_tree(
+    tree: Tree, samples: Path, open_place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its compilers are started as `nobody` (where these tests are root's), with nothing in the environment. Root's
+    own folders are closed to others, so it is a tree that lies elsewhere."""
     from dataclasses import replace
 
     from shaderstat.errors import NoTarget
     from shaderstat.model import Job, JobModule
     from shaderstat.pool import Pool
-    from shaderstat.trees import launch
+    from shaderstat.trees import find, launch
 
-    setpriv = shutil.which("setpriv")
-    if setpriv is None or not all(os.stat(folder).st_mode & 0o005 == 0o005 for folder in tree.root.parents):
-        pytest.skip("no setpriv, or the tree lies where nobody can look")
     place = open_place
-    made = launch.launch(tree, "turnip", "turnip:a740", "740")
-    somebody = (setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", "env", "-i")
+    monkeypatch.setenv("SHADERSTAT_TREES", str(linked(tree, place)))
+    made = launch.launch(find(NAME), "turnip", "turnip:a740", "740")
+    assert made.python is not None and made.python.startswith(str(place))
+    becoming = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups") if os.getuid() == 0 else ()
+    somebody = (*becoming, "env", "-i")
     prefix = (*somebody, "FD_GPU_ID=740", *made.prefix)
     environment = {**made.environment, "HOME": "/nonexistent", "TMPDIR": str(place), "XDG_RUNTIME_DIR": str(place)}
     job = Job("compute", (JobModule("x", (samples / "blur.comp.spv").read_bytes(), "compute", "main"),))
@@ -226,6 +224,6 @@ def test_an_ordinary_user_without_a_home_uses_the_tree(tree: Tree, samples: Path
 
 def test_in_a_sandbox_the_numbers_are_the_same(report: Ask, samples: Path) -> None:
     if shutil.which("bwrap") is None:
-        pytest.skip("no bubblewrap: install bubblewrap")
+        lacking("no bubblewrap: install bubblewrap")
     options = [*VENDOR_OPTIONS, samples / "blur.comp.spv", samples / "water.frag.spv", samples / "water.vert.spv"]
     assert numbers(report(*options, "--sandbox")) == numbers(report(*options))
