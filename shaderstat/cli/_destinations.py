@@ -29,6 +29,7 @@ _ENDINGS = {
     ".ndjson": "jsonl",
     ".csv": "csv",
     ".txt": "table",
+    ".foz": ARCHIVE,
     ".md": "markdown",
     ".xml": "junit",
     ".sarif": "sarif",

@@ -138,24 +138,6 @@ def by_name(executable: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any
     return {one["name"]: one["value"] for one in executable["statistics"] if one["name"] in names}
 
 
-@pytest.fixture
-def validation_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the Khronos validation layer writes: its settings come from a file, since children own their streams."""
-    layers = ("/usr/share/vulkan/explicit_layer.d", "/etc/vulkan/explicit_layer.d")
-    if not any(Path(folder, "VkLayer_khronos_validation.json").exists() for folder in layers):
-        pytest.skip("no validation layer: install vulkan-validationlayers")
-    log = tmp_path / "validation.log"
-    settings = tmp_path / "vk_layer_settings.txt"
-    settings.write_text(
-        "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n"
-        "khronos_validation.report_flags = error,warn\n"
-        f"khronos_validation.log_filename = {log}\n"
-    )
-    monkeypatch.setenv("VK_LAYER_SETTINGS_PATH", str(settings))
-    monkeypatch.setenv("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
-    return log
-
-
 def test_the_validation_layer_is_silent_but_for_a_planted_error(
     stats: Stats, samples: Path, tmp_path: Path, validation_log: Path
 ) -> None:
