@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shaderstat
-from shaderstat import model
+from shaderstat import api, model
 from tests.cli.events import Engine, answered, run
 from tests.conftest import ROOT
 
@@ -21,7 +22,7 @@ def test_every_name_is_there_and_listed() -> None:
         assert name in dir(shaderstat)
     assert shaderstat.Report is model.Report
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
-        _ = shaderstat.nothing  # type: ignore[attr-defined]
+        _ = shaderstat.nothing
 
 
 @pytest.mark.parametrize(
@@ -68,9 +69,25 @@ def test_without_a_target_the_best_is_taken(engine: Engine) -> None:
     assert engine.request.targets == ()
 
 
-def test_an_unknown_option_is_a_type_error() -> None:
-    with pytest.raises(TypeError, match="tiemout"):
-        shaderstat.inspect("x.spv", tiemout=7)
+def test_all_that_can_be_asked_is_typed() -> None:
+    members = {field.name for field in dataclasses.fields(model.Request)}
+    assert set(api.Options.__annotations__) == members - {"paths", "targets", "outputs", "arguments"}
+
+
+def test_single_words_and_lists_will_do(engine: Engine) -> None:
+    shaderstat.inspect("x.spv", pipelines="blur*", entries=["main"], spec=["0=4,8"], scenario=Path("a.yaml"))
+    assert engine.request.pipelines == ("blur*",)
+    assert engine.request.entries == ("main",)
+    assert engine.request.spec == (model.SpecOption(None, "0", ("4", "8")),)
+    assert engine.request.scenario == "a.yaml"
+    with pytest.raises(shaderstat.ShaderstatError, match="not of the form"):
+        shaderstat.inspect("x.spv", spec="0")
+
+
+@pytest.mark.parametrize("option", ["tiemout", "arguments", "targets"])
+def test_an_unknown_option_is_a_type_error(option: str) -> None:
+    with pytest.raises(TypeError, match=option):
+        shaderstat.inspect("x.spv", **{option: 7})  # type: ignore[arg-type]
 
 
 def test_a_path_that_leads_nowhere_raises(tmp_path: Path) -> None:

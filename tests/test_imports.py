@@ -79,7 +79,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
         {"_version", "model", "errors", "representations", "compare", "budget", "archive", "pipeline"},
         {"rich", "msgspec"},
     ),
-    "api": ({"model", "errors", "engine"}, set()),
+    "api": ({"model", "errors", "engine", "variants"}, set()),
     "cli": (
         {
             "_version",
@@ -104,8 +104,9 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "__init__": ({"_version", "api", "model", "errors"}, set()),
     "__main__": ({"cli", "interruptions"}, set()),
 }
-# Names for annotations alone, gone when the program runs: what a device tells is part of a backend's contract.
-TYPES_ONLY = {("pipeline", "shaderstat.backends.base")}
+# Names for annotations alone, gone when the program runs: what a device tells is part of a backend's contract, and
+# type checkers have this package whether it is installed or not.
+TYPES_ONLY = {("pipeline", "shaderstat.backends.base"), ("api", "typing_extensions")}
 # Of `spirv`, what the host side may use: a module's head, and how far interfaces reach. It never reads functions.
 SCAN = {f"shaderstat.spirv.{name}" for name in ("scan", "words", "facts", "interfaces")}
 
