@@ -50,10 +50,15 @@ def command(context: click.Context, /, **options: Any) -> int | None:
     """
     if context.invoked_subcommand is not None:
         return None
+    from shaderstat.config.targets import described
+    from shaderstat.targets import own
     from shaderstat.targets.listing import listing
 
+    mine = described(None, own.check)
     with _counter("asking compilers", options["quiet"]) as count:
-        found = listing(dict(options["env"]), again=options["again"], progress=lambda done, all_: count(done, all_))
+        found = listing(
+            dict(options["env"]), own=mine, again=options["again"], progress=lambda done, all_: count(done, all_)
+        )
     if options["json"]:
         import json
 
@@ -156,7 +161,8 @@ def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
 
 def _row(one: Reached) -> tuple[str, ...]:
     version = one.driver.info or one.driver.version
-    name = _DRIVERS.get(one.target.partition(":")[0].partition("@")[0], one.driver.name)
+    prefix = one.target.partition(":")[0].partition("@")[0]
+    name = _DRIVERS.get(prefix) or _DRIVERS.get(one.driver.name, one.driver.name)
     driver = (
         version if name and version.startswith(name) else f"{name}{' ' if version[:1].isdigit() else ', '}{version}"
     )

@@ -23,13 +23,16 @@ def expand(names: Sequence[str], request: Request) -> list[str]:
         return list(dict.fromkeys(names))
     from shaderstat.targets.listing import listing
 
-    reached = [one.target for one in listing(request.environment).reached if one.target != "mock"]
+    # One's own have no colon in their names: they are asked only where a glob may mean them.
+    own = request.own_targets if any(_is_glob(name) and ":" not in name for name in names) else {}
+    found_out = listing(request.environment, own=own)
+    reached = [one.target for one in found_out.reached if one.target != "mock"]
     chosen: dict[str, None] = {}
     for name in names:
         if not _is_glob(name):
             chosen[name] = None
             continue
-        found = reached if name == ALL else [one for one in [*request.own_targets, *reached] if fnmatchcase(one, name)]
+        found = reached if name == ALL else [one for one in reached if fnmatchcase(one, name)]
         if not found:
             raise NoTarget(f"no target that can be reached matches {name!r}", hint="shaderstat targets lists them all")
         chosen.update(dict.fromkeys(found))

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from glob import glob
 from pathlib import Path
+from typing import Any
 
 from shaderstat._version import __version__
-from shaderstat.model import Device, Driver, Launch
+from shaderstat.errors import ShaderstatError
+from shaderstat.model import Device, Driver, Launch, Request
 from shaderstat.pool.environment import recorded
 from shaderstat.targets import manifests, memory
-from shaderstat.targets.catalogue import DEFAULT
+from shaderstat.targets.catalogue import DEFAULT, named, usual_name
 from shaderstat.targets.chips import CHIPS
 from shaderstat.targets.places import Absent, Place, all_places
 from shaderstat.targets.probe import Trial, identity, try_all
@@ -31,7 +33,7 @@ class Reached:
     Attributes:
         target: its name; the short one where that means it, ``radv@sid:navi21`` where ``radv:navi21`` is another.
         gpu: the product's usual name, or the device's own.
-        where: for people: ``loader``, ``null device``, ``tree sid``, ``built in``.
+        where: for people: ``loader``, ``null device``, ``tree sid``, ``built in``, ``described``.
         alike: a hash of its answer to the trial: targets of one driver that share it are one compiler, as far as seen.
     """
 
@@ -74,9 +76,11 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """What is asked and remembered together: one driver in one place, or (`place` None) the loader's devices.
+    """What is asked and remembered together: one driver in one place, a target that the user describes, or (neither)
+    the loader's devices.
 
     Attributes:
+        own: the name of the user's target; `launches` are the ways to reach it, in order.
         key: what it is remembered by.
         identity: of the files and variables that an outcome depends on; what is remembered under another one is stale.
         keep: the folder to remember it in.
@@ -86,11 +90,19 @@ class _Group:
     key: str
     identity: str
     keep: Path
+    own: str = ""
+    launches: tuple[Launch, ...] = ()
+
+    def believes(self, outcomes: memory.Outcomes) -> bool:
+        """Whether what is remembered still holds. Of another machine's state no file here tells."""
+        elsewhere = any(one.prefix for one in self.launches)
+        return not elsewhere or any(not trial.problem for trials in outcomes.values() for trial in trials)
 
 
 def listing(
     environment: Mapping[str, str] | None = None,
     *,
+    own: Mapping[str, Mapping[str, Any]] | None = None,
     again: bool = False,
     progress: Callable[[int, int], None] = lambda done, count: None,
 ) -> Listing:
@@ -98,6 +110,7 @@ def listing(
 
     Args:
         environment: variables of ``--env``: a driver may need them to answer at all.
+        own: targets that the user describes, as `Request.own_targets`.
         again: ask even where the answer is remembered.
         progress: told how many of how many compilers have been asked, where any is.
     """
@@ -105,11 +118,20 @@ def listing(
     around = {**os.environ, **extra}
     places, absent = all_places(around)
     groups = [_loader(around), *(_without_gpu(place, around) for place in places)]
+    request = Request((), environment=extra, own_targets=own or {})
+    unknown: list[Unreached] = []
+    for name in request.own_targets:
+        try:
+            groups.append(_described(name, request, around))
+        except ShaderstatError as error:
+            unknown.append(Unreached((name,), error.message.removeprefix(f"{name}: "), error.hint or ""))
     memories = {folder: memory.recall(folder) for folder in {group.keep for group in groups}}
     known = {
         group.key: memories[group.keep][group.key][1]
         for group in groups
-        if not again and memories[group.keep].get(group.key, ("", {}))[0] == group.identity
+        if not again
+        and memories[group.keep].get(group.key, ("", {}))[0] == group.identity
+        and group.believes(memories[group.keep][group.key][1])
     }
     asked = [group for group in groups if group.key not in known]
     work = [(group, name, launch) for group in asked for name, launch in _launches(group, extra)]
@@ -120,7 +142,8 @@ def listing(
     for folder in {group.keep for group in asked}:
         fresh = {group.key: (group.identity, known.get(group.key, {})) for group in asked if group.keep == folder}
         memory.remember(folder, {**memories[folder], **fresh})
-    return _draw_up(groups, known, absent)
+    found_out = _draw_up(groups, known, absent, request)
+    return replace(found_out, unreached=(*found_out.unreached, *unknown))
 
 
 def _loader(around: Mapping[str, str]) -> _Group:
@@ -138,8 +161,24 @@ def _without_gpu(place: Place, around: Mapping[str, str]) -> _Group:
     return _Group(place, key, identity(place.files, recorded(around)), keep)
 
 
+def _described(name: str, request: Request, around: Mapping[str, str]) -> _Group:
+    """A target that the user describes.
+
+    Raises:
+        ShaderstatError: what it refers to is not here, or makes no sense.
+    """
+    launches = tuple(named(name, request))
+    seen = dict.fromkeys(one.driver_manifest for one in launches if one.driver_manifest is not None)
+    files = [*seen, *(library for one in seen if (library := manifests.library(one)) is not None)]
+    shape = {**recorded(around), "": repr([(one.prefix, one.python, one.environment, one.device) for one in launches])}
+    return _Group(None, f"own {name}", identity(files, shape), cache_home(), name, launches)
+
+
 def _launches(group: _Group, extra: Mapping[str, str]) -> Iterator[tuple[str, Launch]]:
     """Every launch of a group, and the chip's name."""
+    if group.own:
+        yield from ((str(place), launch) for place, launch in enumerate(group.launches))
+        return
     if group.place is None:
         yield "", Launch("host", "vulkan", "host", device=-1, environment=extra)
         return
@@ -152,13 +191,24 @@ def _launches(group: _Group, extra: Mapping[str, str]) -> Iterator[tuple[str, La
 # ── Drawing it up ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw_up(groups: Sequence[_Group], known: Mapping[str, memory.Outcomes], absent: Sequence[Absent]) -> Listing:
+def _draw_up(
+    groups: Sequence[_Group], known: Mapping[str, memory.Outcomes], absent: Sequence[Absent], request: Request
+) -> Listing:
     reached: list[Reached] = []
     unreached: list[Unreached] = []
     refused: list[Unreached] = []
     taken: set[str] = set()
     for group in groups:
         outcomes = known.get(group.key, {})
+        if group.own:
+            trials = [found[0] for found in outcomes.values()]
+            best = next((one for one in trials if not one.problem), trials[-1])
+            if best.problem:
+                unreached.append(Unreached((group.own,), _without_name(best.problem), ""))
+            else:
+                gpu = usual_name(group.own, request) or best.device.name
+                reached.append(_reached(group.own, gpu, "config", "described", best))
+            continue
         if group.place is None:
             for trial in outcomes.get("", []):
                 if trial.problem:

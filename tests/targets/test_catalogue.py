@@ -149,8 +149,11 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     from shaderstat.targets import listing
 
     names = ["host:0", "radv:navi21", "radv:navi31", "radv@sid:navi21", "turnip:a740", "mock"]
-    found = SimpleNamespace(reached=[SimpleNamespace(target=name) for name in names])
-    monkeypatch.setattr(listing, "listing", lambda environment: found)
+
+    def listed(environment: object, own: dict[str, object]) -> SimpleNamespace:
+        return SimpleNamespace(reached=[SimpleNamespace(target=name) for name in (*names, *own)])
+
+    monkeypatch.setattr(listing, "listing", listed)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +163,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
         (["radv:*"], ["radv:navi21", "radv:navi31"]),
         (["*:navi21"], ["radv:navi21", "radv@sid:navi21"]),
         (["radv:navi31", "radv:*", "mock"], ["radv:navi31", "radv:navi21", "mock"]),
-        (["all"], ["host:0", "radv:navi21", "radv:navi31", "radv@sid:navi21", "turnip:a740"]),
+        (["all"], ["host:0", "radv:navi21", "radv:navi31", "radv@sid:navi21", "turnip:a740", "mine"]),
         (["turnip:a7[0-9]0", "turnip:a740"], ["turnip:a740"]),
         (["min?", "radv:navi?1"], ["mine", "radv:navi21", "radv:navi31"]),
     ],
@@ -178,7 +181,7 @@ def test_a_glob_that_matches_nothing(reachable: None, glob: str) -> None:
 def test_without_a_glob_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     from shaderstat.targets import listing
 
-    monkeypatch.setattr(listing, "listing", lambda environment: pytest.fail("asked"))
+    monkeypatch.setattr(listing, "listing", lambda environment, own: pytest.fail("asked"))
     assert choosing.expand(["radv:navi21", "mock", "mock"], REQUEST) == ["radv:navi21", "mock"]
 
 

@@ -204,3 +204,39 @@ def test_identity_is_of_files_and_variables(tmp_path: Path) -> None:
     os.utime(file, ns=(1, 1))
     assert identity([str(file)], {}) != first
     assert identity([str(tmp_path / "gone")], {}) != identity([], {})
+
+
+# ── Targets that the user describes ───────────────────────────────────────────────────────────────────────────────
+
+
+OWN = {"mine": {"device": 0}, "box": {"prefix": "ssh box"}, "lost": {"gpu": "radv@nowhere:navi31"}}
+
+
+def test_targets_of_ones_own_are_listed_when_they_have_answered(machine: Machine) -> None:
+    machine.answers["box"] = bad("box: ssh: no route to host")
+    found = listing.listing(own=OWN)
+    assert names(found) == ["radv:navi10", "radv:navi21", "radv:navi31", "mine", "mock"]
+    mine = found.reached[3]
+    assert (mine.gpu, mine.source, mine.where) == ("Navi", "config", "described")
+    told = {one.targets[0]: one.reason for one in found.unreached}
+    assert told["box"] == "ssh: no route to host"
+    assert "no driver tree is called 'nowhere'" in told["lost"]
+
+
+def test_another_machine_that_was_away_is_asked_again(machine: Machine) -> None:
+    machine.answers["box"] = bad("box: ssh: no route to host")
+    listing.listing(own=OWN)
+    machine.asked.clear()
+    machine.answers.clear()
+    assert "box" in names(listing.listing(own=OWN))
+    assert machine.asked == ["box"]
+    machine.asked.clear()
+    assert "box" in names(listing.listing(own=OWN))
+    assert machine.asked == []
+
+
+def test_a_target_described_anew_is_asked_anew(machine: Machine) -> None:
+    listing.listing(own=OWN)
+    machine.asked.clear()
+    listing.listing(own={**OWN, "mine": {"device": 0, "environment": {"RADV_DEBUG": "nocache"}}})
+    assert machine.asked == ["mine"]
