@@ -106,7 +106,7 @@ class Child:
                     requirements.check(stage.reflection, stage.entry, backend.facts)
             if job.validate:
                 self._announce("validate")
-                validator.check(prepared.stages, remarks)
+                validator.check(prepared.stages, remarks, timeout_s=job.timeout_s)
             if captured is None:
                 spec = synthesise(prepared.stages, backend.facts)
             else:

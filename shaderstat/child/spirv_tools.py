@@ -37,6 +37,10 @@ ENVIRONMENTS: Mapping[str, tuple[int, int]] = {
 # The result of `Tool.validate` for a good module.
 VALID = None
 
+# A module that keeps the validator busy for longer counts as not validated. (40 structs that each hold the former twice
+# keep it busy for ever, and 100,000 entry points nearly so.)
+LIMIT_S = 10.0
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -88,10 +92,12 @@ class Tool(Protocol):
     Attributes:
         version: ``v2025.5``.
         environments: those of `ENVIRONMENTS` that it knows, oldest first.
+        limit_s: how long it may take over a module.
     """
 
     version: str
     environments: Sequence[str]
+    limit_s: float
 
     def validate(self, words: bytes, environment: str, options: Options) -> Refusal | None:
         """`VALID`, or what is wrong with the module."""
@@ -138,6 +144,11 @@ class SpirvTools:
         folders = [os.path.join(prefix, "bin") for prefix in prefixes]
         folders += (os.environ.get("PATH", "") if programs is None else programs).split(os.pathsep)
         return cls(_programs(folders))
+
+    def take_at_most(self, seconds: float) -> None:
+        """How long a validation may take; never longer than `LIMIT_S`."""
+        if self._tool is not None:
+            self._tool.limit_s = min(LIMIT_S, seconds)
 
     def validate(self, words: bytes, environment: str, options: Options | None = None) -> Verdict:
         """Validate a module, given in this machine's byte order.

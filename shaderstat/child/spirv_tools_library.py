@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import struct
+import threading
 from collections.abc import Sequence
 from typing import Any
 
-from shaderstat.child.spirv_tools import ENVIRONMENTS, VALID, Options, Refusal, ToolFailed
+from shaderstat.child.spirv_tools import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
 from shaderstat.spirv.words import MAGIC
 
 # spv_result_t, libspirv.h.
@@ -49,6 +50,7 @@ class _Binary(ctypes.Structure):
 
 class Library:
     """See `shaderstat.child.spirv_tools.Tool`. Contexts and option objects are made once for each kind and kept.
+    Validation has a thread of its own, so that a module that takes too long costs its own verdict and nothing else.
 
     Raises:
         OSError: no such library, or one of another machine.
@@ -60,6 +62,7 @@ class Library:
         # "v2025.5", or a longer line where that is empty.
         self.version = (self._spv.spvSoftwareVersionString() or b"unknown").decode("utf-8", "replace")
         self.environments: Sequence[str] = [name for name in ENVIRONMENTS if self._number(name) is not None]
+        self.limit_s = LIMIT_S
         self._contexts: dict[str, int] = {}
         self._options: dict[Options, int] = {}
         self._extensions: dict[str, bool] = {}
@@ -72,12 +75,25 @@ class Library:
         return Refusal(index, message or f"refused with result {result}")
 
     def _validate(self, words: bytes, environment: str, options: Options) -> tuple[int, int, str]:
-        binary = _Binary(words, len(words) // 4)
-        diagnostic = ctypes.POINTER(_Diagnostic)()
-        result: int = self._spv.spvValidateWithOptions(
-            self._context(environment), self._option_object(options), ctypes.byref(binary), ctypes.byref(diagnostic)
-        )
-        return result, *self._take(diagnostic)
+        context, made = self._context(environment), self._option_object(options)
+        outcome: list[tuple[int, int, str]] = []
+
+        def work() -> None:
+            binary = _Binary(words, len(words) // 4)
+            diagnostic = ctypes.POINTER(_Diagnostic)()
+            result: int = self._spv.spvValidateWithOptions(
+                context, made, ctypes.byref(binary), ctypes.byref(diagnostic)
+            )
+            outcome.append((result, *self._take(diagnostic)))
+
+        # Nothing ends the call: it is left alone, with what it holds, and ends with this process at the latest.
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join(self.limit_s)
+        if not outcome:
+            self._contexts, self._options = {}, {}
+            raise ToolFailed(f"SPIRV-Tools {self.version} took more than {self.limit_s:g} s")
+        return outcome[0]
 
     def disassemble(self, words: bytes) -> str:
         """See `Tool.disassemble`."""

@@ -9,11 +9,8 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from shaderstat.child.spirv_tools import ENVIRONMENTS, VALID, Options, Refusal, ToolFailed
+from shaderstat.child.spirv_tools import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
 
-# A module that keeps the validator busy for longer counts as not validated. (40 structs that each hold the former twice
-# keep it busy for ever.)
-LIMIT_S = 10.0
 # What a program may write: a disassembly has about twelve times the bytes of its module.
 OUTPUT_LIMIT = 64 << 20
 
@@ -38,7 +35,7 @@ class Programs:
     def __init__(self, validator: str, disassembler: str | None, *, limit_s: float = LIMIT_S) -> None:
         self._validator = validator
         self._disassembler = disassembler
-        self._limit_s = limit_s
+        self.limit_s = limit_s
         self._image: bytes | None = None
         # An unknown option ends the program with the status of a refusal, so only what it lists is passed.
         _, text = self._run([validator, "--help"], b"")
@@ -96,7 +93,7 @@ class Programs:
             late.set()
             process.kill()
 
-        timer = threading.Timer(self._limit_s, stop)
+        timer = threading.Timer(self.limit_s, stop)
         timer.start()
         try:
             with process:
@@ -107,7 +104,7 @@ class Programs:
         finally:
             timer.cancel()
         if late.is_set():
-            raise ToolFailed(f"{argv[0]} took more than {self._limit_s:g} s")
+            raise ToolFailed(f"{argv[0]} took more than {self.limit_s:g} s")
         if len(output) > OUTPUT_LIMIT:
             raise ToolFailed(f"{argv[0]} wrote more than {OUTPUT_LIMIT >> 20} MiB")
         return process.returncode, output.decode("utf-8", "replace")

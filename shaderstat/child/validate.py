@@ -24,12 +24,17 @@ class Validator:
         self._options = options(facts)
         self._verdicts: dict[bytes, Diagnostic | None] = {}
 
-    def check(self, stages: Sequence[StageInput], remarks: list[Diagnostic]) -> None:
+    def check(self, stages: Sequence[StageInput], remarks: list[Diagnostic], *, timeout_s: float) -> None:
         """Validate every module of a pipeline; an old validator's refusal is added to `remarks`.
+
+        Args:
+            timeout_s: what there is for the whole pipeline: an endless validation must not use it up, or the next
+                pipeline of this module would only run into it again.
 
         Raises:
             InvalidSpirv: ``spirv/invalid`` with the validator's own words.
         """
+        self._tools.take_at_most(timeout_s / 4)
         for stage in stages:
             words = stage.words
             if words not in self._verdicts:

@@ -7,7 +7,9 @@ import re
 import shutil
 import stat
 import struct
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -258,6 +260,36 @@ def test_a_validator_in_trouble_is_no_verdict(
     assert message in verdict.message
     assert tools.disassemble(assemble(GOOD)) is None
     assert "spirv-dis" in tools.problem
+
+
+class Endless:
+    """SPIRV-Tools' library with a validator that takes until `done` is set."""
+
+    def __init__(self, spv: Any) -> None:
+        self._spv = spv
+        self.done = threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._spv, name)
+
+    def spvValidateWithOptions(self, *_: Any) -> int:  # noqa: N802  # as it is called
+        self.done.wait(60)
+        return 0
+
+
+def test_a_library_that_takes_too_long_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = SpirvTools.find(programs="")
+    real = tools._tool._spv  # type: ignore[union-attr]
+    endless = Endless(real)
+    monkeypatch.setattr(tools._tool, "_spv", endless)
+    tools.take_at_most(0.05)
+    verdict = tools.validate(assemble(GOOD), "vulkan1.3")
+    assert (verdict.status, "took more than 0.05 s" in verdict.message) == ("unavailable", True)
+    monkeypatch.setattr(tools._tool, "_spv", real)
+    tools.take_at_most(60.0)
+    assert tools.validate(assemble(BAD), "vulkan1.3").status == "refused"
+    assert tools.validate(assemble(GOOD), "vulkan1.3").status == "ok"
+    endless.done.set()
 
 
 def test_a_program_gets_only_the_options_that_it_lists(tmp_path: Path) -> None:
