@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from shaderstat.config import manifest, wishes
 from shaderstat.config.vulkan import FLOATS, INTEGERS, KEYS, extensions_of, struct_members
-from shaderstat.model import STAGE_WORDS
+from shaderstat.model import STAGE_WORDS, UNANSWERED
 from shaderstat.registry import vulkan
 
 TARGET = Path(__file__).parent.parent / "shaderstat" / "schemas" / "config-1.json"
@@ -54,6 +54,9 @@ class Schema:
                 "additionalProperties": {"$ref": "#/$defs/target"},
             },
         }
+        top["baseline"] = {"description": "What limits with a sign are set against, relative to this file.", **TEXT}
+        top["budgets"] = {"type": "array", "items": {"$ref": "#/$defs/budget"}}
+        self.definitions["budget"] = self.budget()
         state = self.state()
         self.definitions["state"] = described("What is said of every pipeline's state.", state)
         self.definitions["pipeline"] = described(
@@ -90,6 +93,29 @@ class Schema:
             **described("Pipelines, and what is said of their state.", top),
             "$defs": dict(sorted(self.definitions.items())),
         }
+
+    def budget(self) -> Plain:
+        """A rule of ``shaderstat check``."""
+        limits: Plain = {
+            "type": "object",
+            "additionalProperties": {"type": ["number", "string"], "pattern": r"^[+-]?[0-9][0-9_]*(\.[0-9]+)?( ?%)?$"},
+        }
+        globs = one_or_more(TEXT)
+        return described(
+            "Limits, and what they are for; what is not said is all.",
+            {
+                "name": TEXT,
+                "pipeline": {"description": "Globs over pipelines' names.", **globs},
+                "stage": globs,
+                "executable": {"description": "Globs over the driver's own names.", **globs},
+                "target": globs,
+                "max": {"description": "By key or name; with a sign: from the baseline.", **limits},
+                "min": limits,
+                "compile_time": {"description": "Seconds, or 500 ms.", "type": ["number", "string"]},
+                "allow": one_or_more({"enum": list(UNANSWERED)}),
+                "severity": {"enum": ["error", "warning"]},
+            },
+        ) | {"anyOf": [{"required": [name]} for name in ("max", "min", "compile_time", "allow")]}
 
     def state(self) -> Plain:
         """What may be said of a pipeline's state."""

@@ -38,6 +38,7 @@ class Loader:
         self._given = given
         self._texts = texts
         self._paths = paths
+        self._said: set[tuple[str, str]] = set()  # of both sides, so that what they have in common is said once
 
     def is_live(self, path: str) -> bool:
         """Whether a path is compiled, not read."""
@@ -73,7 +74,7 @@ class Loader:
 
         request = self._request(path, targets)
         watch = engine.Watch()
-        tally = Tally(replace(self._given, request=request), watch)
+        tally = Tally(replace(self._given, request=request), watch, said=self._said)
         collector = self._collector(printable(path), live=True)
         with closing(tally.progress), closing(engine.run(request, watch)) as events:
             for event in events:

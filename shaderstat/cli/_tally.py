@@ -52,12 +52,15 @@ class Sink(Protocol):
 class Tally:
     """What the events come to: the notes on stderr, the summary, the exit status."""
 
-    def __init__(self, given: Settings, watch: Watch | None = None) -> None:
+    def __init__(
+        self, given: Settings, watch: Watch | None = None, *, said: set[tuple[str, str]] | None = None
+    ) -> None:
         """Args:
         watch: tells how far the run is while no event comes; None to show nothing of that.
+        said: notes that a run before this one has told already; this one's are added.
         """
         self._given = given
-        self._said: set[tuple[str, str]] = set()
+        self._said = set() if said is None else said
         self._pipeline: Pipeline | None = None  # whose results come now
         self._is_answered = False  # on some target
         self._open: dict[str, tuple[Result, Pipeline | None]] = {}  # unsupported somewhere, answered nowhere so far
