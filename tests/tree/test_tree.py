@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 from collections import defaultdict
 from collections.abc import Callable
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 
 from shaderstat.trees import Tree
-from tests.conftest import Run, lacking
+from tests.conftest import ROOT, Run, lacking
 from tests.tree.conftest import NAME, linked
 
 pytestmark = pytest.mark.tree
@@ -87,6 +89,22 @@ def test_one_table_of_four_vendors(shaderstat: Run, tree: Tree, samples: Path) -
     rows = {line.split("  ")[1]: line for line in done.stdout.splitlines() if line.startswith("  ")}
     assert {"registers", "spills", "code size", "instructions"} <= set(rows)
     assert "Units differ" in done.stderr
+
+
+def test_the_readmes_command_for_four_vendors(shaderstat: Run, tree: Tree) -> None:
+    """The last of its three; the first two are what this test stands on."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (block,) = [one for one in text.split("```") if one.startswith("sh\n") and "targets install" in one]
+    make, install, ask = block.removeprefix("sh\n").splitlines()
+    assert "pip install" in make and install == ".venv/bin/shaderstat targets install"
+    program, *arguments = shlex.split(ask)
+    done = shaderstat(*arguments, cwd=ROOT)
+    assert (program, done.returncode) == (".venv/bin/shaderstat", 0), done.stderr
+    wanted = [word for word in arguments if ":" in word]
+    assert len({word.partition(":")[0] for word in wanted}) == 4
+    heads = done.stdout.splitlines()
+    assert heads[2].split() == wanted
+    assert re.split("  +", heads[3].strip()) == ["RX 7900 XT/XTX", "Adreno 740", "RTX 4090", "Apple M1"]
 
 
 def test_two_mesas_beside_each_other(report: Ask, samples: Path, radv_manifest: Path) -> None:
