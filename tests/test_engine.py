@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import signal
+import threading
+import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shaderstat import engine
 from shaderstat.errors import NoTarget, ShaderstatError
+from shaderstat.inputs import InputModule
 from shaderstat.model import (
+    Durations,
     EndEvent,
     Event,
+    Launch,
     NoteEvent,
     PipelineEvent,
     Report,
     Request,
+    Result,
     ResultEvent,
     RunEvent,
     TargetEvent,
 )
+from shaderstat.pool import pool as pool_module
+from shaderstat.pool.child import ChildProcess
 from shaderstat.variants import parse
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_spirv"
@@ -181,3 +194,161 @@ def test_a_failure_carries_the_command_that_shows_it_again(tmp_path: Path) -> No
         path,
         "--no-validate",
     )
+
+
+# ── What is remembered ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def plain(report: Report) -> list[Result]:
+    """The results, less what may differ between two runs of the same question."""
+    return [replace(one, durations_ns=Durations(), cached=False) for one in report.results]
+
+
+def test_a_second_run_starts_no_child_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = replace(MOCK, cache=True, representations=True)
+    first = Report.collect(engine.run(request))
+
+    def no_child(*arguments: object, **more: object) -> None:
+        raise AssertionError("a child was started")
+
+    monkeypatch.setattr(pool_module, "ChildProcess", no_child)
+    second = Report.collect(engine.run(request))
+    assert first.run.counts["cached"] == 0
+    assert second.run.counts["cached"] == len(second.results) == len(first.results)
+    assert all(one.cached and one.durations_ns == Durations() for one in second.results)
+    assert plain(second) == plain(first)
+    assert (second.targets, second.pipelines) == (first.targets, first.pipelines)
+
+
+def test_only_what_is_new_is_compiled(tmp_path: Path) -> None:
+    for name in ("blur", "scale"):
+        shutil.copy(SAMPLES / f"{name}.comp.spv", tmp_path)
+    request = replace(MOCK, paths=(str(tmp_path),), cache=True)
+    Report.collect(engine.run(request))
+    (tmp_path / "blur.comp.spv").rename(tmp_path / "renamed.comp.spv")
+    shutil.copy(SAMPLES / "leaf.vert.spv", tmp_path)
+    shutil.copy(SAMPLES / "leaf.frag.spv", tmp_path)
+    report = Report.collect(engine.run(request))
+    assert {one.pipeline: one.cached for one in report.results} == {"leaf": False, "renamed": True, "scale": True}
+    assert report.run.counts["cached"] == 2
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"validate": False}, {"representations": True}, {"spec": (parse("0=16"),)}],
+)
+def test_another_question_has_another_answer(change: dict[str, Any]) -> None:
+    request = replace(MOCK, paths=(str(SAMPLES / "tuned.comp.spv"),), cache=True)
+    Report.collect(engine.run(request))
+    assert Report.collect(engine.run(replace(request, **change))).run.counts["cached"] == 0
+    assert Report.collect(engine.run(request)).run.counts["cached"] == 1
+
+
+def test_without_the_cache_and_against_it() -> None:
+    request = replace(MOCK, paths=(str(SAMPLES / "blur.comp.spv"),), cache=True)
+    for change, cached in (
+        ({"cache": False}, 0),
+        ({}, 0),  # nothing was kept by the one before
+        ({"cache": False}, 0),
+        ({"refresh": True}, 0),
+        ({}, 1),
+    ):
+        assert Report.collect(engine.run(replace(request, **change))).run.counts["cached"] == cached
+
+
+def test_a_store_that_can_not_be_had_costs_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SHADERSTAT_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    report = Report.collect(engine.run(replace(MOCK, cache=True)))
+    assert report.run.complete
+    assert [one.code for one in report.run.diagnostics] == ["store/unusable"]
+    assert report.run.counts["ok"] == len(report.results)
+
+
+def test_a_file_that_changes_under_way_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copy(SAMPLES / "blur.comp.spv", tmp_path)
+    request = replace(MOCK, paths=(str(tmp_path),), cache=True)
+    events = engine.run(request)
+    original = InputModule.read
+
+    def changed(module: InputModule) -> bytes:
+        (tmp_path / "blur.comp.spv").write_bytes((SAMPLES / "scale.comp.spv").read_bytes())
+        return original(module)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(InputModule, "read", changed)
+        (result,) = Report.collect(events).results
+    assert (result.status, result.diagnostics[0].code) == ("invalid", "input/changed")
+    (result,) = Report.collect(engine.run(request)).results
+    assert (result.status, result.cached) == ("ok", False)
+
+
+# ── Ends before the end ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_the_first_failure_ends_a_run_that_shall_fail_fast(tmp_path: Path) -> None:
+    path = scenario(
+        tmp_path,
+        "rules:\n- match: '*leaf*'\n  create: {crash: SIGSEGV}\n- match: '*'\n  create: {sleep: 0.05}\n",
+    )
+    report = Report.collect(engine.run(replace(MOCK, scenario=path, fail_fast=True, jobs=1)))
+    assert not report.run.complete
+    assert [one.status for one in report.results if one.status != "ok"] == ["crashed"]
+    assert len(report.results) < len(Report.collect(engine.run(MOCK)).results)
+
+
+def test_what_is_finished_is_kept_when_a_run_is_interrupted(tmp_path: Path) -> None:
+    """The first pipeline takes long; those behind it are done when the interruption comes."""
+    slow = scenario(tmp_path, "rules:\n- match: '*blur*'\n  create: {hang: true}\n")
+    request = replace(MOCK, scenario=slow, jobs=2)
+    watch = engine.Watch()
+    events = engine.run(request, watch)
+    timer = threading.Timer(0.0, lambda: None)
+
+    def interrupt() -> None:
+        while watch.done < 5:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.0, interrupt)
+    timer.start()
+    seen: list[Event] = []
+    with pytest.raises(KeyboardInterrupt):
+        seen.extend(events)
+    timer.join()
+    report = Report.collect(seen)
+    assert not report.run.complete
+    assert len(report.results) >= 5
+    assert all(one.status == "ok" and one.pipeline != "blur" for one in report.results)
+
+
+def test_a_target_that_is_lost_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The device opens once and never again."""
+    path = scenario(tmp_path, "rules:\n- match: '*'\n  create: {crash: SIGSEGV}\n")
+    first = ChildProcess
+
+    def once(launch: Launch, *arguments: Any, **more: Any) -> ChildProcess:
+        child = first(launch, *arguments, **more)
+        monkeypatch.setattr(pool_module, "ChildProcess", never)
+        return child
+
+    def never(launch: Launch, *arguments: Any, **more: Any) -> ChildProcess:
+        return first(replace(launch, scenario={"rules": [], "open": {"crash": "SIGABRT"}}), *arguments, **more)
+
+    monkeypatch.setattr(pool_module, "ChildProcess", once)
+    report = Report.collect(engine.run(replace(MOCK, scenario=path, jobs=1)))
+    statuses = Counter(one.status for one in report.results)
+    assert statuses["crashed"] == 1
+    assert statuses["failed"] == len(report.results) - 1
+    assert [one.code for one in report.run.diagnostics] == ["target/lost"]
+    assert "SIGABRT" in report.run.diagnostics[0].message
+
+
+def test_many_variants_are_made_one_by_one() -> None:
+    values = ",".join(str(number) for number in range(300))
+    request = Request((str(SAMPLES / "tuned.comp.spv"),), spec=(parse(f"1={values}"), parse(f"2={values}")))
+    work = engine.Work(request, engine.Outline(request).plan(), None)
+    assert len(work) == 90_000
+    assert work.pipeline(0).id == "tuned[1=0,2=0]"
+    assert work.pipeline(89_999).id == "tuned[1=299,2=299]"
+    assert work.variant(301).values == {"1": "1", "2": "1"}

@@ -46,7 +46,7 @@ def library(path: str) -> Library:
     with open(path, "rb") as file:
         found = os.fstat(file.fileno())
         identity = ""
-        with suppress(struct.error):
+        with suppress(struct.error, OverflowError, OSError):
             identity = _build_id(file.fileno())
     return Library(path, found.st_size, found.st_mtime_ns, identity)
 
@@ -55,7 +55,7 @@ def _build_id(file: int) -> str:
     """The NT_GNU_BUILD_ID of an ELF file, in hexadecimal; empty where it has none.
 
     Raises:
-        struct.error: it is cut.
+        struct.error, OverflowError, OSError: it is cut, or points behind its end.
     """
     head = os.pread(file, _ELF.size, 0)
     magic, bits, order, _, _, _, _, headers, _, _, _, size, count, *_ = _ELF.unpack(head)

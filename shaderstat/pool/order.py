@@ -26,6 +26,10 @@ class Reorder:
         self._spilled: dict[tuple[int, int], int] = {}  # place in the file
         self._file: BinaryIO | None = None
 
+    def __del__(self) -> None:  # also of a run that broke off
+        if self._file is not None:
+            self._file.close()
+
     def put(self, outcome: Outcome) -> None:
         """Keep it until it is asked for."""
         key = outcome.task, outcome.lane

@@ -182,8 +182,8 @@ class Pool:
         for number, lane in enumerate(self.lanes):
             if lane.is_dropped:
                 continue
-            # Towards the end no job waits behind another while some other child has nothing to do.
-            most = DEPTH if len(lane.loaded) + len(lane.again) + len(lane.tasks) - lane.next > len(lane.children) else 1
+            # No job waits behind another that may hang where there are children enough, or may be.
+            most = DEPTH if len(lane.loaded) + len(lane.again) + len(lane.tasks) - lane.next > lane.width else 1
             for depth in range(most):
                 for child in lane.children:
                     if child.hello is not None and len(child.jobs) == depth and self._load_more(number, lane, 1):

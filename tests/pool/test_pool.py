@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from shaderstat import wire
 from shaderstat.errors import NoTarget
 from shaderstat.model import Answer, Job, JobModule, Launch
 from shaderstat.pool import Outcome, Pool
+from shaderstat.pool import pool as pool_module
+from shaderstat.pool.child import ChildProcess
+from tests.conftest import ROOT
 
 SAMPLE = (Path(__file__).resolve().parents[2] / "sample_spirv" / "scale.comp.spv").read_bytes()
 
@@ -254,3 +261,166 @@ def test_a_target_that_is_given_up_before_its_turn_is_never_started(monkeypatch:
         outcomes = list(pool.run(2, lambda task, lane: job()))
         assert not pool.lanes[second].children
     assert [(one.lane, one.answer.status) for one in outcomes] == [(first, "ok"), (first, "ok")]
+
+
+# ── Many deaths ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_three_killers_in_a_row_are_three_results() -> None:
+    jobs = [job(), *[job("bad.spv")] * 5, job()]
+    outcomes = run(mock(killer(crash="SIGSEGV")), jobs)
+    assert [one.answer.status for one in outcomes] == ["ok", *["crashed"] * 5, "ok"]
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_driver_that_never_opens_again_is_given_up(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first child dies of its job, and no other one reaches the device."""
+    started = 0
+
+    class Once(ChildProcess):
+        def __init__(self, launch: Launch, *arguments: Any, **more: Any) -> None:
+            nonlocal started
+            started += 1
+            again = replace(launch, scenario={"rules": [], "open": {"crash": "SIGABRT", "stderr": "no memory\n"}})
+            super().__init__(launch if started == 1 else again, *arguments, **more)
+
+    monkeypatch.setattr(pool_module, "ChildProcess", Once)
+    outcomes = run(mock(killer(crash="SIGSEGV")), [job("bad.spv"), *[job()] * 50], width)
+    assert outcomes[0].answer.status == "crashed"
+    lost = outcomes[-1].answer.failure
+    assert lost is not None
+    assert (lost.phase, lost.code) == ("start", "target/lost")
+    assert "SIGABRT" in lost.stderr_tail and "no memory" in lost.stderr_tail
+    assert started <= 1 + 3 + width
+
+
+def test_children_killed_again_and_again_cost_no_result() -> None:
+    """Whoever kills takes any child, at any moment; each job is slow enough to be hit."""
+    slow = {"path": "*", "create": {"sleep_s": 0.03}}
+    jobs = [job(f"{number}.spv") for number in range(30)]
+    kills = 0
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(slow), width=2)]
+        pool.wait(0)
+
+        def kill(*_: object) -> None:
+            nonlocal kills
+            busy = [child for child in lane.children if child.jobs]
+            if busy:
+                kills += 1
+                os.kill(busy[kills % len(busy)]._process.pid, signal.SIGKILL)
+
+        before = signal.signal(signal.SIGALRM, kill)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.3, 0.3)
+            outcomes = list(pool.run(len(jobs), lambda task, lane: jobs[task]))
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    assert kills >= 1
+    assert sorted(one.task for one in outcomes) == list(range(30))
+    assert {one.answer.status for one in outcomes} == {"ok"}
+    assert sum(one.attempts for one in outcomes) >= 30 + kills - 1
+
+
+def test_a_job_whose_children_are_always_killed_ends() -> None:
+    """An out-of-memory killer that this very pipeline calls."""
+    outcomes = run(mock(killer(crash="SIGKILL")), [job(), job("bad.spv"), job()])
+    assert [one.answer.status for one in outcomes] == ["ok", "crashed", "ok"]
+    failure = outcomes[1].answer.failure
+    assert failure is not None
+    assert (failure.signal, outcomes[1].attempts >= 5) == ("SIGKILL", True)
+
+
+# ── What else may come out of a child ─────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"Hello, I am a driver\n" * 10,
+        wire.HEAD.pack(wire.MAGIC, wire.ANSWER, 2, 0) + b"{}",
+        wire.HEAD.pack(wire.MAGIC, wire.ANSWER, 2, 0) + b"[]",
+        wire.frame(wire.HELLO, {"driver": 1}),
+        wire.frame(wire.LAUNCH, {}),
+        wire.HEAD.pack(wire.MAGIC, wire.PHASE, 77, 0),
+    ],
+)
+def test_garbage_on_the_protocol_costs_the_job_in_hand(noise: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Noisy(ChildProcess):
+        def read(self) -> tuple[bool, list[tuple[int, dict[str, Any], bytes]]]:
+            if self.jobs and self.jobs[0][1].modules[0].path == "bad.spv":
+                self._frames.feed(noise)
+            return super().read()
+
+    monkeypatch.setattr(pool_module, "ChildProcess", Noisy)
+    outcomes = run(mock(), MIXED)
+    assert [one.answer.status for one in outcomes] == ["ok", "ok", "crashed", "ok", "ok"]
+    failure = outcomes[2].answer.failure
+    assert failure is not None
+    assert failure.code == "driver/garbage"
+
+
+def test_another_driver_in_the_middle_of_a_run_gives_no_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Changed(ChildProcess):
+        count = 0
+
+        def read(self) -> tuple[bool, list[tuple[int, dict[str, Any], bytes]]]:
+            alive, frames = super().read()
+            for kind, header, _ in frames:
+                if kind == wire.HELLO:
+                    Changed.count += 1
+                    header["driver"][2] = f"version {Changed.count}"
+            return alive, frames
+
+    monkeypatch.setattr(pool_module, "ChildProcess", Changed)
+    outcomes = run(mock(killer(crash="SIGSEGV")), [job(), job("bad.spv"), job()])
+    assert [one.answer.status for one in outcomes] == ["ok", "crashed", "failed"]
+
+
+def test_no_more_children_are_started_than_there_is_work() -> None:
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(), width=16)]
+        pool.wait(0)
+        list(pool.run(2, lambda task, lane: job()))
+        assert len(lane.children) <= 2
+
+
+# ── Orphans ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+HANGS = """
+import sys
+from tests.pool.test_pool import job, killer, mock
+from shaderstat.pool import Pool
+with Pool() as pool:
+    pool.wait(pool.add(mock(killer(hang=True)), width=3))
+    jobs = [job("bad.spv")] * 3
+    outcomes = pool.run(3, lambda task, lane: jobs[task])
+    while len(pool.in_hand()) < 3 or any(child.phase != "compile" for child in pool.lanes[0].children):
+        pool._pump()
+        pool._fill()
+    print(*(child._process.pid for child in pool.lanes[0].children), flush=True)
+    next(outcomes)
+"""
+
+
+def test_no_child_outlives_a_parent_that_is_killed() -> None:
+    parent = subprocess.Popen([sys.executable, "-c", HANGS], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    children = [int(word) for word in parent.stdout.readline().split()]
+    assert len(children) == 3
+    assert all(_runs(child) for child in children)
+    parent.kill()
+    parent.communicate()
+    deadline = time.monotonic() + 10
+    while any(_runs(child) for child in children) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any(_runs(child) for child in children)
+
+
+def _runs(process: int) -> bool:
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
