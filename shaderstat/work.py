@@ -189,7 +189,6 @@ def describe(planned: Planned, variant: Variant) -> Pipeline:
     """The report's view of a candidate."""
     candidate = planned.candidate
     found = candidate.known_modules()
-    captured = candidate.captured_digest()
     modules = tuple(
         Module(
             path=one.path,
@@ -202,7 +201,9 @@ def describe(planned: Planned, variant: Variant) -> Pipeline:
         for one in found
     )
     said = [planned.layers, astuple(planned.setup)] if planned.layers or planned.setup != USUAL else []
-    base = ["state", SYNTHESIS_VERSION] if captured is None else ["archive", captured]
+    # A captured pipeline's hash is that of its state: it stays what it is in whichever archive it is found.
+    archived = candidate.archived
+    base = ["state", SYNTHESIS_VERSION] if archived is None else ["archive", f"{archived.captured.hash:016x}"]
     state = State(planned.source, _digest([*base, *said]), planned.given)
     words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in found]
     return Pipeline(

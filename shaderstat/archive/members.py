@@ -12,7 +12,7 @@ import binascii
 import math
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 from shaderstat.archive.layouts import FIELDS, Field, arrays, chained, counter, fields, fields_by_json
@@ -50,22 +50,23 @@ def read(struct: str, record: Any, where: str, from_hash: FromHash) -> dict[str,
     known = fields_by_json(struct)
     plain: dict[str, Any] = {}
     for json, value in record.items():
-        if json == "pNext":
-            plain["pNext"] = _read_chain(value, f"{where}.pNext", from_hash)
-        elif json in known:
-            field = known[json]
+        field = known.get(json)
+        if field is None:
+            if json == "pNext":
+                chain = _read_chain(value, f"{where}.pNext", from_hash)
+                if chain:
+                    plain["pNext"] = chain
+            elif json != "sType":
+                raise Unsupported(
+                    "archive/unknown-member",
+                    f"{where}: {json!r:.60} is not known; the pipeline would not be what was captured without it",
+                )
+        elif field.kind == "number" and type(value) is int and (field.type, value) in _known:
+            plain[field.member] = _known[field.type, value]  # nearly all that there is, so that a place would be wasted
+        else:
             special = _SPECIAL.get((struct, json)) or _SPECIAL.get((field.type, ""))
-            if special is not None:
-                plain[field.member] = special[0](value, f"{where}.{json}", from_hash)
-            else:
-                plain[field.member] = _read(field, value, f"{where}.{json}", from_hash)
-        elif json != "sType":
-            raise Unsupported(
-                "archive/unknown-member",
-                f"{where}: {json!r:.60} is not known; the pipeline would not be what was captured without it",
-            )
-    if plain.get("pNext") == []:
-        del plain["pNext"]
+            its_read = special[0] if special is not None else partial(_read, field)
+            plain[field.member] = its_read(value, f"{where}.{json}", from_hash)
     return plain
 
 
@@ -141,6 +142,9 @@ def number(type: str, value: Any, where: str) -> Any:
     Raises:
         InvalidSpirv: ``archive/value``.
     """
+    found = _known.get((type, value)) if isinstance(value, int) else None
+    if found is not None:
+        return found
     if type in _FLOATS:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise bad(where, f"a number is wanted, not {value!r:.60}")
@@ -150,12 +154,19 @@ def number(type: str, value: Any, where: str) -> Any:
     if not isinstance(value, int):
         raise bad(where, f"a whole number is wanted, not {value!r:.60}")
     try:
-        return _named(type, value)
+        found = _named(type, value)
     except OverflowError:
         raise bad(where, f"{value} is out of range for {type}") from None
+    if len(_known) < _REMEMBERED:
+        _known[type, value] = found
+    return found
 
 
-@lru_cache(maxsize=1 << 14)
+# (type, number) → the number's name, or the number itself.
+_known: dict[tuple[str, int], int | float | str] = {}
+_REMEMBERED = 1 << 14
+
+
 def _named(type: str, value: int) -> int | str:
     bits = 64 if type in _WIDE or _is_wide(type) else 32
     low, high = (-(1 << _SIGNED[type] - 1), (1 << _SIGNED[type] - 1) - 1) if type in _SIGNED else (0, (1 << bits) - 1)

@@ -190,7 +190,7 @@ def _json(payload: bytes, what: str) -> tuple[dict[str, Any], bytes]:
     """What stands before the first NUL as JSON, and what stands behind it."""
     text, _, binary = payload.partition(b"\0")
     try:
-        found = json.loads(text, parse_constant=_no_constant)
+        found = _DECODER.decode(text.decode())
     except RecursionError:
         raise InvalidSpirv("archive/json", f"{what}: nested too deeply") from None
     except ValueError as error:  # a JSONDecodeError, a UnicodeDecodeError, an integer of thousands of digits
@@ -202,6 +202,9 @@ def _json(payload: bytes, what: str) -> tuple[dict[str, Any], bytes]:
 
 def _no_constant(word: str) -> Any:
     raise ValueError(f"{word} is no number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
 
 
 def _size(found: dict[str, Any], member: str, what: str) -> int:

@@ -26,6 +26,7 @@ def find(
     suffixes: Sequence[str] = (),
     notes: list[Diagnostic] | None = None,
     memory: Memory | None = None,
+    pipelines: Sequence[str] = (),
 ) -> list[Candidate]:
     """Expand `paths`, scan what they lead to, and group it into pipelines.
 
@@ -34,11 +35,12 @@ def find(
         stdin: the bytes that ``-`` stands for; None to read them from standard input.
         entries: only entry points of such names, ``[STAGE:]NAME`` or a glob; empty for all.
         suffixes: further endings of names that tell a stage: ``_vs``, ``_ps``.
-        notes: what is wrong with an archive as a whole is added here.
+        notes: what is wrong with an archive as a whole, and what was left out of a module, is added here.
         memory: where it is looked up whether stages go together, and kept.
+        pipelines: globs over names that the caller will choose by: a module's limit is for what they leave.
 
     Raises:
         ShaderstatError: a path that leads nowhere, a folder without modules, a glob that matches nothing,
             no standard input to read, an entry point that no module has.
     """
-    return make_candidates(find_files(paths, stdin=stdin), entries, suffixes, notes, memory)
+    return make_candidates(find_files(paths, stdin=stdin), entries, suffixes, notes, memory, pipelines)

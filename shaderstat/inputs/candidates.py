@@ -20,7 +20,7 @@ from shaderstat.inputs.archives import is_archive, names_hash, recording
 from shaderstat.inputs.entry_points import EntryChoice
 from shaderstat.inputs.files import File
 from shaderstat.inputs.fitting import why_apart
-from shaderstat.inputs.modules import InputModule, Leftover, Unit, read_units
+from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule, Leftover, Unit, read_units
 from shaderstat.memory import Memory
 from shaderstat.model import STAGE_BITS, Diagnostic
 
@@ -73,19 +73,9 @@ class Candidate:
         if self.archived is None:
             return self.modules
         try:
-            return self.archived.facts().modules
+            return self.archived.modules()
         except (InvalidSpirv, Unsupported):
             return ()
-
-    def captured_digest(self) -> str | None:
-        """What tells a captured pipeline's state from others; of one that can't be read, its hash. None for what wasn't
-        captured."""
-        if self.archived is None:
-            return None
-        try:
-            return self.archived.facts().sha256
-        except (InvalidSpirv, Unsupported):
-            return f"{self.archived.captured.hash:016x}"
 
 
 def make_candidates(
@@ -94,19 +84,22 @@ def make_candidates(
     suffixes: Sequence[str] = (),
     notes: list[Diagnostic] | None = None,
     memory: Memory | None = None,
+    pipelines: Sequence[str] = (),
 ) -> list[Candidate]:
     """Scan `files` and group them; a group stands where its first file stood.
 
     Args:
         entries: the entry points that are wanted, as `EntryChoice` takes them.
         suffixes: further endings that name a stage, of files and of the entry points of one module: ``_vs``, ``.ps``.
-        notes: what is wrong with an archive as a whole is added here.
+        notes: what is wrong with an archive as a whole, and what was left out of a module, is added here.
         memory: knows of stages whether they fit together.
+        pipelines: globs over names: where there are some, those of a module's entry points that they choose count
+            for its limit, and no others.
 
     Raises:
         ShaderstatError: one of `entries` matches nothing.
     """
-    chosen = EntryChoice(entries)
+    chosen = EntryChoice(entries, MAX_ENTRY_POINTS if not pipelines else None)
     groups: dict[tuple[str, str], list[File]] = {}
     for file in files:
         if is_archive(file):
@@ -117,7 +110,29 @@ def make_candidates(
     for (folder, _), group in groups.items():
         named += _captured(group, notes, memory) if folder is _ARCHIVE else _group(group, chosen, suffixes, memory)
     chosen.close()
-    return _unique(named)
+    found = _unique(named)
+    return _within_limits(found, pipelines, notes) if pipelines else found
+
+
+def _within_limits(
+    found: Sequence[Candidate], pipelines: Sequence[str], notes: list[Diagnostic] | None
+) -> list[Candidate]:
+    """What `pipelines` choose, up to `MAX_ENTRY_POINTS` of a file, and as many others, which messages may name."""
+    counts: Counter[tuple[str, bool]] = Counter()
+    kept = []
+    for candidate in found:
+        if candidate.archived is None:
+            kind = candidate.modules[0].path, any(candidate.matches(glob) for glob in pipelines)
+            counts[kind] += 1
+            if counts[kind] > MAX_ENTRY_POINTS:
+                continue
+        kept.append(candidate)
+    for (path, matches), count in counts.items():
+        if matches and count > MAX_ENTRY_POINTS and notes is not None:
+            message = f"{path}: {count} pipelines match: the first {MAX_ENTRY_POINTS} are compiled"
+            hint = "a narrower --pipeline, or --entry"
+            notes.append(Diagnostic("error", "pipeline/too-many-entry-points", message, hint, path))
+    return kept
 
 
 # In a group's key, where a folder stands for modules; no folder is called so.

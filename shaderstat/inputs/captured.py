@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,15 +22,6 @@ from shaderstat.inputs.modules import InputModule
 from shaderstat.memory import Memory
 from shaderstat.model import Diagnostic, Setup
 from shaderstat.pipeline.spec import pack
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What a report tells of a captured pipeline: its stages' modules, in the application's order, and a digest of all
-    of it, so that equal pipelines of several archives are seen to be equal."""
-
-    modules: tuple[InputModule, ...]
-    sha256: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +48,8 @@ class Archived:
         """
         return _load(self.captured)[0]
 
-    def facts(self) -> Facts:
-        """What a report tells; remembered, so that nothing needs to be unpacked for it.
+    def modules(self) -> tuple[InputModule, ...]:
+        """Its stages' modules, in the application's order; remembered, so that nothing needs to be unpacked for it.
 
         Raises:
             InvalidSpirv, Unsupported: ``archive/…``, its path filled in.
@@ -69,11 +59,10 @@ class Archived:
         question = ("captured", self.fingerprint(), self.captured.path)
         known = self.memory.fact(*question)
         if known is not None:
-            return Facts(tuple(InputModule(*module) for module in known[0]), known[1])
-        facts = _load(self.captured)[1]
-        plain = [[getattr(one, name) for name in _TOLD] for one in facts.modules]
-        self.memory.note_fact([plain, facts.sha256], *question)
-        return facts
+            return tuple(InputModule(*module) for module in known)
+        modules = _load(self.captured)[1]
+        self.memory.note_fact([[getattr(one, name) for name in _TOLD] for one in modules], *question)
+        return modules
 
 
 # Of an InputModule, in the order of its members.
@@ -82,20 +71,19 @@ _TOLD = ("path", "sha256", "stage", "entry_point", "spirv_version", "generator")
 
 # A pipeline is read for every target, and once more for the report.
 @lru_cache(maxsize=64)
-def _load(captured: Captured) -> tuple[Mapping[str, Any], Facts]:
+def _load(captured: Captured) -> tuple[Mapping[str, Any], tuple[InputModule, ...]]:
     state = pack(captured.spec())
-    digests = {words: hashlib.sha256(words).hexdigest() for words in _words(state)}
-    return state, Facts(tuple(_modules(captured, state, digests)), _digest(state, digests))
+    return state, tuple(_modules(captured, state))
 
 
-def _modules(captured: Captured, state: Mapping[str, Any], digests: Mapping[bytes, str]) -> Iterator[InputModule]:
+def _modules(captured: Captured, state: Mapping[str, Any]) -> Iterator[InputModule]:
     by_path = {path: words for words, path, _ in _all_modules(state)}
     for stage in captured.stages():
         words = by_path[stage.path]
         version, generator = struct.unpack_from("=xxxxII", words) if len(words) >= 12 else (0, 0)
         yield InputModule(
             stage.path,
-            digests[words],
+            hashlib.sha256(words).hexdigest(),
             stage.stage,
             stage.entry_point,
             f"{version >> 16 & 0xFF}.{version >> 8 & 0xFF}",
@@ -107,24 +95,6 @@ def _all_modules(state: Mapping[str, Any]) -> Iterator[list[Any]]:
     yield from state["modules"]
     for library in state["libraries"]:
         yield from _all_modules(library)
-
-
-def _words(state: Mapping[str, Any]) -> Iterator[bytes]:
-    return (words for words, _, _ in _all_modules(state))
-
-
-def _digest(state: Mapping[str, Any], digests: Mapping[bytes, str]) -> str:
-    """Of everything but where it lies: paths are no part of a pipeline."""
-
-    def named(value: Any) -> Any:
-        return digests[value] if value in digests else value.hex()
-
-    def without_paths(one: Mapping[str, Any]) -> dict[str, Any]:
-        modules = [words for words, _, _ in one["modules"]]
-        return {**one, "modules": modules, "libraries": [without_paths(library) for library in one["libraries"]]}
-
-    text = json.dumps(without_paths(state), sort_keys=True, separators=(",", ":"), default=named)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 # ── Archives ──────────────────────────────────────────────────────────────────────────────────────────────────────

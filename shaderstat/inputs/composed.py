@@ -9,7 +9,7 @@ from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.candidates import KINDS, ORDER, Candidate
 from shaderstat.inputs.entry_points import EntryChoice
 from shaderstat.inputs.files import find_files
-from shaderstat.inputs.modules import InputModule, Unit, read_units
+from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule, Unit, read_units
 from shaderstat.model import Diagnostic
 
 
@@ -34,7 +34,7 @@ def compose(name: str, wanted: Sequence[Wanted]) -> Candidate:
     units: list[Unit] = []
     for one in wanted:
         choice = f"{one.stage}:{one.entry or '*'}" if one.stage else one.entry
-        chosen = EntryChoice((choice,) if choice else ())
+        chosen = EntryChoice((choice,) if choice else (), MAX_ENTRY_POINTS)
         for file in find_files((one.path,)):
             found, left = read_units(file, (), chosen)
             if left is not None:

@@ -29,9 +29,13 @@ class EntryChoice:
     """Which entry points are wanted: ``[STAGE:]NAME``, where NAME may be a glob; without any, all are.
 
     It remembers what there was and which choices matched some of it.
+
+    Attributes:
+        most: how many of one module are taken; None where others will choose among them.
     """
 
-    def __init__(self, choices: Sequence[str] = ()) -> None:
+    def __init__(self, choices: Sequence[str] = (), most: int | None = None) -> None:
+        self.most = most
         self._choices = [(choice, *_stage_and_name(choice)) for choice in choices]
         self._open = dict.fromkeys(choices)
         self._there: dict[str, None] = {}

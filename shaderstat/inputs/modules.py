@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from shaderstat.errors import InvalidSpirv
 from shaderstat.inputs.entry_points import EntryChoice, short
 from shaderstat.inputs.files import File, Source, read
-from shaderstat.model import Diagnostic
+from shaderstat.model import STAGE_BITS, Diagnostic
 from shaderstat.spirv.facts import EXECUTION_MODELS, Scan, ScannedEntry
 from shaderstat.spirv.scan import scan
 from shaderstat.spirv.words import MAGIC, text_hint
@@ -135,13 +135,23 @@ def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple
         return [], leftover(module, *nothing)
     wanted = chosen(facts.entries)
     known = [entry for entry in wanted if entry.stage in _STAGES]
-    kept, alone = known[:MAX_ENTRY_POINTS], len(facts.entries) == 1
+    kept, alone = _taken(known, chosen.most), len(facts.entries) == 1
     units = [
         Unit(file, replace(module, stage=entry.stage, entry_point=entry.name, alone=alone), entry) for entry in kept
     ]
     if len(kept) == len(wanted):
         return units, None
     return units, leftover(module, "unsupported", _left_out(wanted, known, kept))
+
+
+def _taken(known: list[ScannedEntry], most: int | None) -> list[ScannedEntry]:
+    """Those that may be compiled. All ray tracing stages of a module are in one pipeline: among them nobody else can
+    choose."""
+    if most is not None:
+        return known[:most]
+    rays = [entry for entry in known if STAGE_BITS[entry.stage] >= STAGE_BITS["raygen"]]
+    left_out = set(map(id, rays[MAX_ENTRY_POINTS:]))
+    return [entry for entry in known if id(entry) not in left_out]
 
 
 def refusal(error: InvalidSpirv, path: str, data: bytes) -> Diagnostic:
@@ -176,7 +186,7 @@ def _left_out(wanted: list[ScannedEntry], known: list[ScannedEntry], kept: list[
             "error",
             "pipeline/too-many-entry-points",
             f"{len(wanted)} entry points: the first {MAX_ENTRY_POINTS} are compiled, {len(known) - len(kept)} are not",
-            hint="--entry NAME chooses",
+            hint="--entry or --pipeline chooses",
         )
     models = sorted({entry.stage for entry in wanted if entry.stage not in _STAGES})
     return Diagnostic(
