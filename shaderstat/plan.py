@@ -144,16 +144,17 @@ class Outline:
                 suffixes=manifest.suffixes,
                 notes=notes,
                 memory=self._memory,
+                pipelines=request.pipelines,
             )
             found = [self._planned(one, None, Said()) for one in candidates]
         else:
-            found = [*_with_names_of_their_own(self._of_manifest())]
+            found = [*_with_names_of_their_own(self._of_manifest(notes))]
             if not found:
                 raise ShaderstatError(f"{manifest.path}: no pipelines", hint="say some: files: shaders/**/*.spv")
         inputs.refuse_to_overwrite(request.outputs, (one.candidate for one in found))
         return Plan(tuple(found), (*notes, *self._useless(found)), self._constants(), manifest.path or None)
 
-    def _of_manifest(self) -> Iterator[Planned]:
+    def _of_manifest(self, notes: list[Diagnostic]) -> Iterator[Planned]:
         """In the file's order. A pipeline by its name takes its files away from those that are merely found."""
         from shaderstat import inputs
         from shaderstat.inputs.composed import Wanted, compose
@@ -167,7 +168,12 @@ class Outline:
                 yield self._planned(candidate, entry.name, _with_stages(entry, candidate))
                 continue
             candidates = inputs.find(
-                entry.files, entries=self._request.entries, suffixes=manifest.suffixes, memory=self._memory
+                entry.files,
+                entries=self._request.entries,
+                suffixes=manifest.suffixes,
+                notes=notes,
+                memory=self._memory,
+                pipelines=self._request.pipelines,
             )
             for candidate in candidates:
                 if not any(module.path in taken for module in candidate.modules):

@@ -9,6 +9,7 @@ import pytest
 from shaderstat.errors import ShaderstatError
 from shaderstat.inputs import MAX_ENTRY_POINTS, Candidate, find
 from shaderstat.inputs.candidates import stem
+from shaderstat.model import Diagnostic
 from tests.inputs.modules import (
     COMPUTE,
     COMPUTE_MODULE,
@@ -325,6 +326,26 @@ def test_an_entry_point_that_is_nowhere_is_an_error_that_says_what_there_is(tmp_
 def test_chosen_entry_points_beyond_the_first_are_compiled(tmp_path: Path) -> None:
     write(tmp_path, lib=module(*(entry(COMPUTE, f"e{n}") for n in range(MAX_ENTRY_POINTS + 3))))
     assert [one.name for one in find([tmp_path], entries=["e33", "e34"])] == ["lib:e33", "lib:e34"]
+
+
+def test_pipelines_chosen_by_name_beyond_the_first_are_compiled_too(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(*(entry(COMPUTE, f"e{n}") for n in range(200))), other_comp=COMPUTE_MODULE)
+    notes: list[Diagnostic] = []
+    found = [one.name for one in find([tmp_path], pipelines=["*:e150", "lib:e17?"], notes=notes)]
+    wanted = ["lib:e150", *(f"lib:e{number}" for number in range(170, 180))]
+    assert [name for name in found if name in wanted] == wanted
+    assert len(found) == len(wanted) + MAX_ENTRY_POINTS + 1  # those that aren't wanted, for messages
+    assert notes == []
+
+
+def test_more_pipelines_of_a_module_than_are_compiled_are_told(tmp_path: Path) -> None:
+    write(tmp_path, lib=module(*(entry(COMPUTE, f"e{n}") for n in range(200))))
+    notes: list[Diagnostic] = []
+    found = find([tmp_path], pipelines=["lib:e1*"], notes=notes)
+    assert sum(one.matches("lib:e1*") for one in found) == MAX_ENTRY_POINTS
+    (note,) = notes
+    assert (note.severity, note.code) == ("error", "pipeline/too-many-entry-points")
+    assert "111 pipelines match: the first 32 are compiled" in note.message
 
 
 def test_a_file_that_says_nothing_of_entry_points_is_still_told(tmp_path: Path) -> None:
