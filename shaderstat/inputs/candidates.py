@@ -73,19 +73,9 @@ class Candidate:
         if self.archived is None:
             return self.modules
         try:
-            return self.archived.facts().modules
+            return self.archived.modules()
         except (InvalidSpirv, Unsupported):
             return ()
-
-    def captured_digest(self) -> str | None:
-        """What tells a captured pipeline's state from others; of one that can't be read, its hash. None for what wasn't
-        captured."""
-        if self.archived is None:
-            return None
-        try:
-            return self.archived.facts().sha256
-        except (InvalidSpirv, Unsupported):
-            return f"{self.archived.captured.hash:016x}"
 
 
 def make_candidates(
