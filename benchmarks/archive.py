@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from overhead import MeasuredPool, make_modules
+
 from shaderstat import engine
 from shaderstat.archive.writer import Writer
 from shaderstat.model import EndEvent, Request, ResultEvent
@@ -43,7 +44,7 @@ def make_archive(path: Path, target: str) -> None:
 
 def measure_own_time(path: Path, target: str, validate: bool) -> None:
     """Print what shaderstat adds to the driver's time."""
-    pool = engine.Pool
+    pool = getattr(engine, "Pool")  # noqa: B009 (mypy)
     setattr(engine, "Pool", MeasuredPool)  # noqa: B010 (mypy)
     *_, end = engine.run(Request((str(path),), targets=(target,), validate=validate, jobs=1, cache=False))
     setattr(engine, "Pool", pool)  # noqa: B010

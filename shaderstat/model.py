@@ -574,8 +574,8 @@ class Pipeline:
 @dataclass(frozen=True, slots=True)
 class Statistic:
     """One number. `value` is a number or None, always (bool32 as 0 or 1); `text` is the exact form of a hash, of an
-    integer beyond ±2**53, of NaN and of the infinities (whose value is None). A NaN that isn't the usual one, by its sign
-    or its payload, has its 64 bits: ``NaN(0x7ff8000000000123)``."""
+    integer beyond ±2**53, of NaN and of the infinities (whose value is None). A NaN that isn't the usual one, by its
+    sign or its payload, has its 64 bits: ``NaN(0x7ff8000000000123)``."""
 
     name: str
     format: str

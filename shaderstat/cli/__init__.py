@@ -141,7 +141,7 @@ def run(argv: Sequence[str]) -> int:
             say(f"hint: {context.command_path} --help")
         return 2
     except Exception as error:
-        return _failed(error)
+        return _failed(error, argv)
 
 
 def _name_variable(error: click.ClickException) -> None:
@@ -171,7 +171,17 @@ def interrupted(interruption: BaseException) -> str:
     return "interrupted" if number == signal.SIGINT else f"interrupted by {signal.Signals(number).name}"
 
 
-def _failed(error: Exception) -> int:
+def _blamed(message: str, argv: Sequence[str]) -> str:
+    """The message, about the variable where it is about an option that nobody typed."""
+    option = message.partition(" ")[0].rstrip(":")
+    variable = f"SHADERSTAT_{option.removeprefix('--').replace('-', '_').upper()}"
+    typed = any(word.partition("=")[0] == option for word in argv)
+    return (
+        message.replace(option, variable, 1) if option[:2] == "--" and variable in os.environ and not typed else message
+    )
+
+
+def _failed(error: Exception, argv: Sequence[str]) -> int:
     """Our own errors in two lines, anything else in one: a traceback is for those who ask for it."""
     from shaderstat.errors import ShaderstatError
 
@@ -180,7 +190,7 @@ def _failed(error: Exception) -> int:
 
         traceback.print_exception(error)
     if isinstance(error, ShaderstatError):
-        say(f"error: {error.message}")
+        say(f"error: {_blamed(error.message, argv)}")
         if error.hint:
             say(f"hint: {error.hint}")
         return error.exit_code

@@ -49,7 +49,7 @@ def draw(outcome: DiffOutcome, pen: Pen, options: Options) -> list[str]:
     remarks: list[str] = []
     _one_sided(difference, view, pen)
     for place in range(len(difference.targets)):
-        _heading(difference, place, pen)
+        _heading(difference, place, pen, options)
         remarks += _target(outcome, place, pen, options)
     if not difference.targets:
         pen.line(count_words(difference))
@@ -65,10 +65,11 @@ def draw(outcome: DiffOutcome, pen: Pen, options: Options) -> list[str]:
     return remarks
 
 
-def _heading(difference: Difference, place: int, pen: Pen) -> None:
+def _heading(difference: Difference, place: int, pen: Pen, options: Options) -> None:
     words = target_words(difference, place)
     name, dot, rest = words.partition(" · ")
-    pen.line(pen.paint(name, "cyan") + pen.paint(f"{dot}{rest} · {count_words(difference)}", "dim"))
+    words = f"{dot}{rest} · {count_words(difference)}"
+    pen.words(name + words, options.width, pen.paint(name, "cyan") + pen.paint(words, "dim"))
     pen.line()
 
 

@@ -126,6 +126,12 @@ def test_a_bad_variable_is_blamed_by_its_name(
     assert f"--{variable.lower()}" not in done.err
 
 
+def test_a_variable_that_is_understood_later_is_blamed_too(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHADERSTAT_SPEC", "bad")
+    assert call("stats", "x.spv").err.startswith("error: SHADERSTAT_SPEC bad: not of the form")
+    assert call("stats", "x.spv", "--spec", "bad").err.startswith("error: --spec bad: not of the form")
+
+
 @pytest.mark.parametrize(
     ("events", "status"),
     [

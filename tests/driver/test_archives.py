@@ -17,7 +17,6 @@ from tests.archive.test_containers import unpacked, zipped
 from tests.conftest import Run
 from tests.driver.conftest import NAVI21, Stats, numbers
 
-
 # Written once: the same in all tests.
 _written: list[tuple[bytes, dict[str, Any]]] = []
 
