@@ -83,6 +83,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "cli": (
         {
             "_version",
+            "annotate",
             "budget",
             "compare",
             "config",

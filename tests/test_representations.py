@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaderstat.representations import code_sha256, normalise, sha256
+from shaderstat.representations import code_sha256, normalise, sha256, without_places
 
 # Heads as Turnip writes them; the rest is made up.
 TURNIP = b"; VERT prog 21/1: sha1 0000\n@attribute(r0.x)\nmov.f32f32 r0.x, c0.x\nend\n"
@@ -55,3 +55,22 @@ def test_a_binary_is_its_bytes() -> None:
 @given(st.binary())
 def test_normalising_twice_is_normalising_once(data: bytes) -> None:
     assert normalise(normalise(data)) == normalise(data)
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        (b"\ts_mov_b64 s[4:5], exec                          ; be84047e", b"\ts_mov_b64 s[4:5], exec"),
+        (b"\tv_lshl_add_u32 v0, s6, 6, v0   ; d7460000 04010c06", b"\tv_lshl_add_u32 v0, s6, 6, v0"),
+        (b":2:0003:0007[20244000x_00000020x] (nop3) mov.u32u32 r0.x, 0x20", b"(nop3) mov.u32u32 r0.x, 0x20"),
+        (b"0040: add r0, r1", b"add r0, r1"),
+        (b"  /*0040*/ IADD R0, R1", b"  IADD R0, R1"),
+        # no places
+        (b"\tv_mov_b32 v0, 0x12345678", b"\tv_mov_b32 v0, 0x12345678"),
+        (b"BB12:", b"BB12:"),
+        (b"beef:", b"beef:"),
+        (b"\ts_nop 0 ; wait for the cafe", b"\ts_nop 0 ; wait for the cafe"),
+    ],
+)
+def test_without_addresses_and_encodings(line: bytes, plain: bytes) -> None:
+    assert without_places(line) == plain + b"\n"

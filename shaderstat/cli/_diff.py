@@ -24,7 +24,6 @@ from shaderstat.reporters._diff_words import name_words, place_words, plural, ro
 from shaderstat.reporters._ir_diff import draw as draw_texts
 from shaderstat.reporters.outcomes import write_diff
 from shaderstat.reporters.text import Pen, printable
-from shaderstat.representations import without_places
 
 # Formats that name the files of shaders.
 _NAMES_FILES = frozenset({"json", "junit", "github", "sarif"})
@@ -114,8 +113,6 @@ def _texts(given: Settings, kept: Texts, opened: Sequence[tuple[str, Destination
             continue
         sides = (difference.before, difference.after)
         data = [kept.get(text.place, side.label) if text else b"" for text, side in zip(pair.texts, sides, strict=True)]
-        if given.options["normalise"]:
-            data = [without_places(each) for each in data]
         name = name_words(pair.subject)
         siblings = sum(row.heading.stages == pair.rows[1].heading.stages for row in _rows(difference, pair))
         some = new or old
@@ -124,7 +121,7 @@ def _texts(given: Settings, kept: Texts, opened: Sequence[tuple[str, Destination
             f"{sides[0].label}: {printable(pair.subject[0].id)}",
             f"{sides[1].label}: {printable(pair.subject[1].id)}",
         )
-        changed += draw_texts(title, names, data[0], data[1], pen, options)
+        changed += draw_texts(title, names, (data[0], data[1]), pen, options, plain=given.options["normalise"])
     if not given.quiet:
         say(f"{changed} of {plural(compared, 'text')} differ" if compared else "no representations to compare")
     problems = [*outcome.distrust]

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import Pen, left, printable_lines, width
+from shaderstat.representations import without_places
 
 # Columns from which a terminal shows both sides beside each other.
 WIDE = 160
@@ -19,9 +20,15 @@ CONTEXT = 3
 _COLOURS = {"-": "red", "+": "green", "@": "cyan"}
 
 
-def draw(title: str, names: tuple[str, str], before: bytes, after: bytes, pen: Pen, options: Options) -> bool:
-    """Write how `after` differs from `before`; nothing where it doesn't. Returns whether it does."""
-    old, new = (_lines(text) for text in (before, after))
+def draw(
+    title: str, names: tuple[str, str], texts: tuple[bytes, bytes], pen: Pen, options: Options, *, plain: bool = False
+) -> bool:
+    """Write how the second text differs from the first; nothing where it doesn't. Returns whether it does.
+
+    Args:
+        plain: leave addresses and encodings out.
+    """
+    old, new = (_lines(without_places(text) if plain else text) for text in texts)
     if old == new:
         return False
     pen.line(pen.paint(f"── {title} ", "bold") + pen.paint("─" * 2, "bold"))

@@ -229,3 +229,18 @@ def test_what_is_not_known_is_info_and_a_hash_an_identity() -> None:
     assert known.lookup("Brand new") == Entry(role="info")
     assert known.lookup("Brand new hash ").role == "identity"
     assert known.lookup("Hashes").role == "info"
+
+
+@pytest.mark.parametrize(
+    ("names", "stem"),
+    [
+        (["VGPRs", "Spilled VGPRs", "Code size", "Latency"], "radv"),
+        (["Register Count", "Binary Size", "Stack Size"], "nvidia"),
+        (["STP Count", "LDP Count", "Instruction Count"], "turnip"),
+        (["VGPRs", "Nobody", "Knows", "These"], None),
+        (["Code size"], None),  # several have it
+        ([], None),
+    ],
+)
+def test_whose_statistics_these_are(names: list[str], stem: str | None) -> None:
+    assert dictionary.whose(names) == stem
