@@ -4,8 +4,10 @@
  * HOSTILE_MARKER  only pipelines with a module that holds these bytes are touched (an OpName or an entry point's
  *                 name). Without it all are.
  *
+ * HOSTILE_ALSO    NAME=ACT,NAME=ACT...: further acts, done when a pipeline is made of a module that holds the bytes NAME.
+ *
  * PLACE  instance device module compute graphics executables statistics representations
- * ACT    segv abort exit hang slow noise flood close error
+ * ACT    segv abort exit hang slow slowly noise flood close error
  *
  * Answers: KIND-TRICK with KIND executables, statistics or representations and TRICK
  *   zero     none; an array call all the same ends in abort(), as NVIDIA 580.159 does
@@ -106,12 +108,18 @@ static void broken(const char *rule)
 
 /* ── Acts ────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+static VkResult perform(const char *what);
+
 static VkResult act(const char *place)
 {
     size_t length = strlen(place);
     if (strncmp(fault(), place, length) != 0 || fault()[length] != ':')
         return VK_SUCCESS;
-    const char *what = fault() + length + 1;
+    return perform(fault() + length + 1);
+}
+
+static VkResult perform(const char *what)
+{
     static char line[1024];
     memset(line, '#', sizeof line - 1);
     if (strcmp(what, "segv") == 0) {
@@ -127,6 +135,8 @@ static VkResult act(const char *place)
             pause();
     } else if (strcmp(what, "slow") == 0) {
         sleep(1);
+    } else if (strcmp(what, "slowly") == 0) {
+        usleep(50000);
     } else if (strcmp(what, "noise") == 0) {
         printf("{\"id\": 1, \"status\": \"ok\"}\n"); /* buffered by C, and written behind Python's back */
         fflush(stdout);
@@ -335,6 +345,31 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_representations(
 
 /* ── Making modules and pipelines ────────────────────────────────────────────────────────────────────────────── */
 
+/* The act of HOSTILE_ALSO for a module, or NULL. */
+static const char *also(const void *code, size_t size)
+{
+    static char list[1024];
+    const char *given = getenv("HOSTILE_ALSO");
+    if (!given || strlen(given) >= sizeof list)
+        return NULL;
+    strcpy(list, given);
+    for (char *save, *name = strtok_r(list, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
+        char *what = strchr(name, '=');
+        if (!what)
+            continue;
+        *what = 0;
+        if (memmem(code, size, name, strlen(name)))
+            return what + 1;
+    }
+    return NULL;
+}
+
+static struct {
+    VkShaderModule module;
+    char what[16];
+} later[MAX_MARKED];
+static unsigned later_count;
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_module(
     VkDevice device, const VkShaderModuleCreateInfo *info, const VkAllocationCallbacks *allocator, VkShaderModule *module)
 {
@@ -347,6 +382,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_module(
         unmark((uint64_t)*module);
         if (ours)
             mark((uint64_t)*module);
+        for (unsigned i = 0; i < later_count; ++i)
+            if (later[i].module == *module)
+                later[i--] = later[--later_count];
+        const char *what = also(info->pCode, info->codeSize);
+        if (what && later_count < MAX_MARKED) {
+            later[later_count].module = *module;
+            snprintf(later[later_count++].what, sizeof later->what, "%s", what);
+        }
     }
     return result;
 }
@@ -390,6 +433,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_compute(
 {
     bool ours = stage_is_ours(&infos[0].stage);
     VkResult result = before("compute", ours);
+    for (unsigned i = 0; result == VK_SUCCESS && i < later_count; ++i)
+        if (later[i].module == infos[0].stage.module)
+            result = perform(later[i].what);
     if (result == VK_SUCCESS)
         result = NEXT(vkCreateComputePipelines)(device, cache, count, infos, allocator, pipelines);
     return after(result, ours, pipelines);
