@@ -55,6 +55,25 @@ class SpirvTools(Protocol):
         """The module as text; None where no SPIRV-Tools can be reached."""
 
 
+# Codes of `CompiledPipeline.diagnostics` that mean that an answer is missing; the others are warnings.
+QUERY_ERRORS = frozenset({"vulkan/statistics", "vulkan/representations", "vulkan/nothing-told"})
+
+
+def told_less(what: str, counted: int, told: int, where: str = "") -> list[tuple[str, str]]:
+    """(code, message) where a driver counts more elements than it then tells of, although it says that these are all.
+
+    Args:
+        what: ``executables``, …
+        where: the executable that was asked about; empty where the executables themselves were asked for.
+    """
+    if told >= counted:
+        return []
+    code = "vulkan/lost" if told or where else "vulkan/nothing-told"
+    start = f"{where}: " if where else ""
+    elements = what.removesuffix("s") if counted == 1 else what
+    return [(code, f"{start}the driver counts {counted} {elements} and tells of {told or 'none'}")]
+
+
 class CompiledPipeline(Protocol):
     """Step 4 and 5: a pipeline that the driver made. Leaving its context destroys it.
 
@@ -74,7 +93,8 @@ class CompiledPipeline(Protocol):
         """
 
     def diagnostics(self) -> tuple[tuple[str, str], ...]:
-        """(code, message) of each oddity met while querying: ``vulkan/incomplete`` and the like."""
+        """(code, message) of each oddity met while querying: ``vulkan/incomplete`` and the like; those of
+        `QUERY_ERRORS` are errors."""
 
 
 class Backend(Protocol):

@@ -20,8 +20,11 @@ WAITING_S = 1.0
 
 # The statuses that the same question has again. A driver's error may be one of the moment, such as no memory.
 _LASTING = frozenset({"ok", "invalid", "unsupported"})
-# A query that failed, or a list that would not end, is not the driver's last word.
-_PASSING = frozenset({"vulkan/incomplete", "vulkan/statistics", "vulkan/representations", "spirv/not-validated"})
+# A query that failed, or a list that would not end or is cut, is not the driver's last word.
+_PASSING = frozenset(
+    "vulkan/incomplete vulkan/lost vulkan/nothing-told vulkan/statistics vulkan/representations"
+    " spirv/not-validated".split()
+)
 
 
 class Store:

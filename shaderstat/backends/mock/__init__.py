@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any
 
 from shaderstat._version import __version__
-from shaderstat.backends.base import DriverError, SpirvTools
+from shaderstat.backends.base import DriverError, SpirvTools, told_less
 from shaderstat.backends.mock import scenario as scenarios
 from shaderstat.backends.mock.analysis import analyse
 from shaderstat.backends.mock.code import Code, find_entry
@@ -59,6 +59,7 @@ _CALLS = {
     "statistics": "vkGetPipelineExecutableStatisticsKHR",
     "representations": "vkGetPipelineExecutableInternalRepresentationsKHR",
 }
+_WORDS = {"statistics": "statistics", "representations": "internal representations"}
 _FLOATS = {"float16": "=e", "float32": "=f", "float64": "=d"}
 
 
@@ -286,6 +287,7 @@ def _as_answered(
 ) -> tuple[ExecutableAnswer, ...]:
     """What of the answers comes through to a reader who keeps to the protocol."""
     if rule.lost:
+        remarks += told_less("executables", len(executables), max(len(executables) - rule.lost, 0))
         executables = executables[: -rule.lost]
     if rule.incomplete:
         remarks.append(("vulkan/incomplete", "the driver says that there are more executables than it tells"))
@@ -294,9 +296,13 @@ def _as_answered(
         if not asked or kind in rule.without or kind in rule.failing:
             executables = [replace(each, **kept) for each in executables]
         elif rule.lost:
+            for index, each in enumerate(executables):
+                counted = len(getattr(each, kind))
+                where = f"executable {index} ({each.name})"
+                remarks += told_less(_WORDS[kind], counted, max(counted - rule.lost, 0), where)
             executables = [replace(each, **{kind: getattr(each, kind)[: -rule.lost]}) for each in executables]
         if asked and kind in rule.failing:
-            words = "internal representations" if kind == "representations" else kind
+            words = _WORDS[kind]
             remarks += [
                 (f"vulkan/{kind}", f"executable {index} ({each.name}): no {words}: {_CALLS[kind]} returned {error}")
                 for error in [rule.failing[kind]]

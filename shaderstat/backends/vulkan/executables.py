@@ -9,11 +9,12 @@ can't tell is a remark that leaves the others alone.
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from time import perf_counter_ns
 from typing import Any
 
-from shaderstat.backends.base import DriverError
+from shaderstat.backends.base import DriverError, told_less
 from shaderstat.model import ExecutableAnswer, RepresentationAnswer, StatisticAnswer
 from shaderstat.registry import vulkan as registry
 
@@ -39,6 +40,23 @@ _STATISTICS_CALL = "vkGetPipelineExecutableStatisticsKHR"
 _REPRESENTATIONS_CALL = "vkGetPipelineExecutableInternalRepresentationsKHR"
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """An array of `c_type` with what the driver wrote; it `counted` so many elements before, and says that the array
+    is `complete`."""
+
+    array: Any
+    c_type: str
+    written: int
+    counted: int
+    complete: bool
+
+    @property
+    def bytes(self) -> bytes:
+        """The elements that were written."""
+        return bytes(ffi.buffer(self.array)[: self.written * ffi.sizeof(self.c_type)]) if self.written else b""
+
+
 class Query:
     """The questions about one pipeline.
 
@@ -61,11 +79,10 @@ class Query:
         """
         arena = Arena()
         info = arena.build("VkPipelineInfoKHR", {"pipeline": self._pipeline})
-        raw, complete = self._elements(_PROPERTIES_CALL, info, "VkPipelineExecutablePropertiesKHR")
-        if not complete:
-            self._remark("vulkan/incomplete", "the driver says that there are more executables than it tells")
+        told = self._array(_PROPERTIES_CALL, info, "VkPipelineExecutablePropertiesKHR")
+        self._check("executables", told, told.written)
         answers = []
-        for index, (stages, name, description, subgroup_size) in enumerate(EXECUTABLE.iter_unpack(raw)):
+        for index, (stages, name, description, subgroup_size) in enumerate(EXECUTABLE.iter_unpack(told.bytes)):
             where = f"executable {index} ({_text(name)})"
             question = arena.build(
                 "VkPipelineExecutableInfoKHR", {"pipeline": self._pipeline, "executableIndex": index}
@@ -84,19 +101,18 @@ class Query:
 
     def _statistics(self, question: Any, where: str) -> tuple[StatisticAnswer, ...]:
         try:
-            raw, complete = self._elements(_STATISTICS_CALL, question, "VkPipelineExecutableStatisticKHR")
+            told = self._array(_STATISTICS_CALL, question, "VkPipelineExecutableStatisticKHR")
         except DriverError as error:
             self._remark("vulkan/statistics", f"{where}: no statistics: {error}")
             return ()
-        if not complete:
-            self._remark("vulkan/incomplete", f"{where}: the driver says that there are more statistics than it tells")
         found = []
-        for name, description, format, bits in STATISTIC.iter_unpack(raw):
+        for name, description, format, bits in STATISTIC.iter_unpack(told.bytes):
             if not (name[0] or description[0] or format or bits):
                 continue  # counted, never written
             if format == BOOL32:
                 bits = struct.unpack("=I4x", struct.pack("=Q", bits))[0]
             found.append(StatisticAnswer(_text(name), _text(description), format, bits))
+        self._check("statistics", told, len(found), where)
         return tuple(found)
 
     def _representations(self, question: Any, where: str) -> tuple[RepresentationAnswer, ...]:
@@ -110,23 +126,21 @@ class Query:
         """Three calls: the count, the sizes, the data; once more from the start where something grew in between."""
         c_type = "VkPipelineExecutableInternalRepresentationKHR"
         for attempt in range(TRIES):
-            array, count, complete = self._array(_REPRESENTATIONS_CALL, question, c_type)
-            if not count:
+            told = self._array(_REPRESENTATIONS_CALL, question, c_type)
+            if not told.written:
+                self._check("internal representations", told, 0, where)
                 return ()
-            buffers = [self._buffer(element, where) for element in array[0:count]]
-            length = ffi.new("uint32_t *", count)
-            result = self._timed(_REPRESENTATIONS_CALL, question, length, array)
+            buffers = [self._buffer(element, where) for element in told.array[0 : told.written]]
+            length = ffi.new("uint32_t *", told.written)
+            result = self._timed(_REPRESENTATIONS_CALL, question, length, told.array)
             if result not in (SUCCESS, INCOMPLETE):
                 raise DriverError(_REPRESENTATIONS_CALL, registry.result_name(result))
-            complete = complete and result == SUCCESS
-            if complete or attempt == TRIES - 1:
+            told = replace(told, written=min(length[0], told.written), complete=told.complete and result == SUCCESS)
+            if told.complete or attempt == TRIES - 1:
                 break
-        if not complete:
-            self._remark("vulkan/incomplete", f"{where}: the driver says that there is more code than it tells")
-        count = min(length[0], count)
-        raw = ffi.buffer(array)[: count * REPRESENTATION.size]
+        self._check("internal representations", told, told.written, where)
         found = []
-        for index, fields in enumerate(REPRESENTATION.iter_unpack(raw)):
+        for index, fields in enumerate(REPRESENTATION.iter_unpack(told.bytes)):
             name, description, is_text, size, _ = fields
             data = bytes(ffi.buffer(buffers[index])[:size]) if buffers[index] is not None else b""
             if is_text:
@@ -151,13 +165,17 @@ class Query:
 
     # ── The protocol of two calls ─────────────────────────────────────────────────────────────────────────────────
 
-    def _elements(self, call: str, info: Any, c_type: str) -> tuple[bytes, bool]:
-        """What `call` wrote, as bytes; and whether that is all."""
-        array, count, complete = self._array(call, info, c_type)
-        return (ffi.buffer(array)[: count * ffi.sizeof(c_type)] if count else b""), complete
+    def _check(self, what: str, told: _Told, count: int, where: str = "") -> None:
+        """Remark on a list that isn't whole; `count` of its elements were told."""
+        if not told.complete:
+            start = f"{where}: " if where else ""
+            self._remark("vulkan/incomplete", f"{start}the driver says that there are more {what} than it tells")
+        else:
+            for code, message in told_less(what, told.counted, count, where):
+                self._remark(code, message)
 
-    def _array(self, call: str, info: Any, c_type: str) -> tuple[Any, int, bool]:
-        """The array that `call` filled, how many elements it wrote, and whether those are all.
+    def _array(self, call: str, info: Any, c_type: str) -> _Told:
+        """What `call` filled.
 
         Raises:
             DriverError: an error, or a count that can't be believed.
@@ -172,9 +190,10 @@ class Query:
             if result not in (SUCCESS, INCOMPLETE):
                 raise DriverError(call, registry.result_name(result))
             if count[0] == 0:
-                return NULL, 0, True
+                return _Told(NULL, c_type, 0, 0, True)
             if count[0] > MAX_COUNT:
                 raise DriverError(call, None, f"told of {count[0]} elements, which no pipeline has")
+            counted = count[0]
             # A driver that found the last array too short may have told the wrong count again.
             room = max(count[0], 2 * room)
             array = ffi.new(c_type + "[]", room)
@@ -185,10 +204,10 @@ class Query:
             count[0] = room
             result = self._timed(call, info, count, array)
             if result == SUCCESS:
-                return array, min(count[0], room), True
+                return _Told(array, c_type, min(count[0], room), counted, True)
             if result != INCOMPLETE:
                 raise DriverError(call, registry.result_name(result))
-        return array, min(count[0], room), False
+        return _Told(array, c_type, min(count[0], room), counted, False)
 
     def _timed(self, call: str, info: Any, count: Any, array: Any) -> int:
         function = self._functions[call]

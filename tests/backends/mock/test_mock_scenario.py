@@ -93,6 +93,17 @@ def test_lists_may_end_early() -> None:
     assert answer(spec(MODULE), rule(executables=[EXECUTABLE], lost=5)) == ()
 
 
+@pytest.mark.parametrize(
+    ("lost", "codes"),
+    [(1, {"vulkan/lost"}), (2, {"vulkan/nothing-told"})],
+)
+def test_what_is_lost_is_said(lost: int, codes: set[str]) -> None:
+    with backend(rule(executables=[EXECUTABLE] * 2, lost=lost)).compile(
+        spec(MODULE), statistics=True, representations=True
+    ) as compiled:
+        assert {code for code, _ in compiled.diagnostics()} == codes
+
+
 def test_incomplete_is_a_remark() -> None:
     with backend(rule(incomplete=True)).compile(spec(MODULE), statistics=True, representations=False) as compiled:
         assert compiled.query()[0].statistics

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shaderstat.backends.base import DriverError
+from shaderstat.backends.base import QUERY_ERRORS, DriverError
 from shaderstat.backends.vulkan import executables
 from shaderstat.backends.vulkan.binding import NULL, ffi
 from shaderstat.backends.vulkan.executables import Query
@@ -129,8 +129,20 @@ def test_a_count_that_grows_is_asked_for_again() -> None:
     assert query.remarks == []
 
 
-def test_a_count_that_shrinks_keeps_what_was_written() -> None:
-    assert names(ask(PaperDriver(p=ONE, s=[(SUCCESS, 5, FOUR[:2])]))[0]) == ["s0", "s1"]
+def test_a_count_that_shrinks_keeps_what_was_written_and_is_said() -> None:
+    found, query = ask(PaperDriver(p=ONE, s=[(SUCCESS, 5, FOUR[:2])]))
+    assert names(found) == ["s0", "s1"]
+    assert query.remarks == [("vulkan/lost", "executable 0 (CS): the driver counts 5 statistics and tells of 2")]
+
+
+def test_executables_that_are_counted_and_not_told() -> None:
+    found, query = ask(PaperDriver(p=[(SUCCESS, 3, [{"name": b"VS"}])]))
+    assert [each.name for each in found] == ["VS"]
+    assert query.remarks == [("vulkan/lost", "the driver counts 3 executables and tells of 1")]
+    found, query = ask(PaperDriver(p=[(SUCCESS, 1, [])]))
+    assert found == ()
+    assert query.remarks == [("vulkan/nothing-told", "the driver counts 1 executable and tells of none")]
+    assert query.remarks[0][0] in QUERY_ERRORS
 
 
 def test_incomplete_although_all_was_written() -> None:
@@ -192,8 +204,9 @@ def test_bits_are_the_unions_own() -> None:
 
 
 def test_an_element_that_was_counted_and_never_written_is_missing() -> None:
-    found, _ = ask(PaperDriver(p=ONE, s=[(SUCCESS, 3, [statistic("a"), {}, statistic("", bits=7)])]))
+    found, query = ask(PaperDriver(p=ONE, s=[(SUCCESS, 3, [statistic("a"), {}, statistic("", bits=7)])]))
     assert [(s.name, s.bits) for s in found[0].statistics] == [("a", 1), ("", 7)]
+    assert query.remarks == [("vulkan/lost", "executable 0 (CS): the driver counts 3 statistics and tells of 2")]
 
 
 def test_names_may_lack_their_nul_or_be_cut_inside_a_character() -> None:
@@ -243,6 +256,14 @@ def test_a_text_that_never_settles_keeps_what_there_is() -> None:
     found, query = text((INCOMPLETE, 1, [asm(b"part")]))
     assert found == (("asm", True, b"part"),)
     assert codes(query) == {"vulkan/incomplete"}
+
+
+def test_texts_that_are_counted_and_not_told() -> None:
+    found, query = text((SUCCESS, 3, [asm(b"nir\0"), asm(b"aco\0", name=b"aco")]))
+    assert [name for name, _, _ in found] == ["asm", "aco"]
+    assert codes(query) == {"vulkan/lost"}
+    found, query = text((SUCCESS, 2, []))
+    assert (found, codes(query)) == ((), {"vulkan/lost"})
 
 
 def test_an_absurd_size_is_refused() -> None:
