@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from shaderstat._version import __version__
 from shaderstat.config.said import find
 from shaderstat.config.targets import with_own
-from shaderstat.errors import NoTarget, ShaderstatError
+from shaderstat.errors import NoTarget
 from shaderstat.model import (
     BAD_STATUSES,
     STATUSES,
@@ -37,7 +37,7 @@ from shaderstat.model import (
     Target,
     TargetEvent,
 )
-from shaderstat.plan import Outline, Plan
+from shaderstat.plan import Outline, Plan, select
 from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
 from shaderstat.pool.order import Reorder
@@ -111,7 +111,7 @@ def run(request: Request, watch: Watch | None = None) -> Generator[Event, None, 
         outline = Outline(request, store)
         with Pool(store.recall if store is not None else None) as pool:
             opening = Opening(pool, request, scenario, outline.setup)  # children start while the files are read
-            plan = _select(outline.plan(), request)
+            plan = select(outline.plan(), request)
             yield from _Run(request, plan, pool, store, watch or Watch()).events(opening, outline.setup)
 
 
@@ -134,19 +134,6 @@ def _remembering(request: Request) -> Iterator[Store | None]:
 def nearest_manifest() -> str | None:
     """The ``shaderstat.yaml`` of this folder, or of the nearest above it; None where there is none."""
     return find()
-
-
-def _select(plan: Plan, request: Request) -> Plan:
-    if not request.pipelines:
-        return plan
-    chosen = [one for one in plan.items if any(one.candidate.matches(glob) for glob in request.pipelines)]
-    if not chosen:
-        names = ", ".join(one.candidate.name for one in plan.items[:5])
-        raise ShaderstatError(
-            f"no pipeline matches {' or '.join(request.pipelines)}",
-            hint=f"there are {names}{' …' if len(plan.items) > 5 else ''}",
-        )
-    return replace(plan, items=tuple(chosen))
 
 
 class _Stop(Exception):

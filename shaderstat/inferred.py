@@ -14,7 +14,7 @@ from shaderstat.config.targets import with_own
 from shaderstat.config.write import Written
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request, Setup
-from shaderstat.plan import Outline, Planned
+from shaderstat.plan import Outline, Planned, select
 from shaderstat.pool import Pool
 from shaderstat.targets import own
 from shaderstat.targets.opening import Opening, target_id
@@ -57,7 +57,7 @@ def infer(request: Request) -> States:
     outline = Outline(request)
     with Pool() as pool:
         opening = Opening(pool, request, scenario, outline.setup)
-        plan = outline.plan()
+        plan = select(outline.plan(), request)
         work = [(one, variant) for one in plan.items if one.candidate.verdict is None for variant in one.variants]
         if not work:
             return States("", tuple(_early(one) for one in plan.items), plan.notes)
@@ -131,7 +131,7 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
         Written(
             name,
             [(one.path, one.stage, one.entry_point, one.alone) for one in candidate.known_modules()],
-            variant.values,
+            {**answer.spec.get("specialization", {}), **variant.values},
             _said(planned.setup),
             answer.spec,
             comments,

@@ -88,6 +88,24 @@ class Plan:
                 yield Diagnostic("error", "spec/unmatched", f"{place} {name}: no module has this constant")
 
 
+def select(plan: Plan, request: Request) -> Plan:
+    """What ``--pipeline`` chooses of a plan.
+
+    Raises:
+        ShaderstatError: nothing.
+    """
+    if not request.pipelines:
+        return plan
+    chosen = [one for one in plan.items if any(one.candidate.matches(glob) for glob in request.pipelines)]
+    if not chosen:
+        names = ", ".join(one.candidate.name for one in plan.items[:5])
+        raise ShaderstatError(
+            f"no pipeline matches {' or '.join(request.pipelines)}",
+            hint=f"there are {names}{' …' if len(plan.items) > 5 else ''}",
+        )
+    return replace(plan, items=tuple(chosen))
+
+
 class Outline:
     """A request, as far as it can be understood without looking at any module.
 

@@ -61,6 +61,8 @@ def read(struct: str, record: Any, where: str, from_hash: FromHash) -> dict[str,
                     "archive/unknown-member",
                     f"{where}: {json!r:.60} is not known; the pipeline would not be what was captured without it",
                 )
+        elif json == "flags" and value == 0:
+            pass  # says nothing, and nearly all are so
         elif field.kind == "number" and type(value) is int and (field.type, value) in _known:
             plain[field.member] = _known[field.type, value]  # nearly all that there is, so that a place would be wasted
         else:

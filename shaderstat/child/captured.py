@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from shaderstat.child.prepare import Prepared, choose
 from shaderstat.errors import InvalidSpirv, Unsupported
-from shaderstat.model import STAGE_BITS, Job
+from shaderstat.model import STAGE_BITS, Diagnostic, Job
 from shaderstat.pipeline.layout import specialization
 from shaderstat.pipeline.overrides import check_provided
-from shaderstat.pipeline.spec import PipelineSpec, Plain, SpecModule, unpack
+from shaderstat.pipeline.spec import PipelineSpec, Plain, SpecModule, to_plain, unpack
 from shaderstat.pipeline.spec_values import resolve
 from shaderstat.pipeline.stages import StageInput, blame, check_stage
 from shaderstat.registry import vulkan
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts
 
 _STAGES = {bit: stage for stage, bit in STAGE_BITS.items()}
+# Of a graphics pipeline, what synthesis may add.
+_STATES = (
+    "pVertexInputState", "pInputAssemblyState", "pTessellationState", "pViewportState", "pRasterizationState",
+    "pMultisampleState", "pDepthStencilState", "pColorBlendState", "pDynamicState",
+)  # fmt: skip
 _CODES = {
     "bool": "I", "int8": "b", "uint8": "B", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
     "int64": "q", "uint64": "Q", "float16": "e", "float32": "f", "float64": "d",
@@ -71,6 +76,35 @@ def check_state(spec: PipelineSpec, stages: tuple[StageInput, ...], facts: Devic
             raise Unsupported("vulkan/format", f"{what} of {name}: {facts.device.name} has none")
     for library in spec.libraries:
         check_state(library, (), facts)
+
+
+def said(spec: PipelineSpec, stages: tuple[StageInput, ...]) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """A captured pipeline's state, as `shaderstat.pipeline.spec.to_plain` has it, with its ``specialization`` as people
+    type it; and what a manifest has no words for."""
+    plain = to_plain(spec)
+    plain["specialization"] = {
+        f"{stage.entry.stage}:{number}": _typed(value)
+        for stage in stages
+        for number, value in stage.specialization.items()
+    }
+    if spec.kind == "graphics":
+        # What the pipeline doesn't have must not be inferred.
+        plain["create_info"] = {**dict.fromkeys(_STATES), **plain["create_info"]}
+    lacking = [
+        what
+        for what, is_there in (
+            ("pipeline libraries", spec.libraries),
+            ("sampler conversions", spec.conversions),
+            ("null set layouts", None in spec.layout.get("pSetLayouts", ())),
+        )
+        if is_there
+    ]
+    message = f"a manifest has no words for {' and '.join(lacking)}: this one gives another pipeline"
+    return plain, [Diagnostic("warning", "archive/not-in-manifest", message)] if lacking else []
+
+
+def _typed(value: int | float | bool) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _prepared(spec: PipelineSpec, job: Job, stages: list[StageInput], found: set[int]) -> PipelineSpec:

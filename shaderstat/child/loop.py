@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from shaderstat import wire
-from shaderstat.backends.base import Backend, DriverError, open_backend
-from shaderstat.child.captured import check_state, prepare_state
+from shaderstat.backends.base import QUERY_ERRORS, Backend, DriverError, open_backend
+from shaderstat.child.captured import check_state, prepare_state, said
 from shaderstat.child.libraries import mapped
 from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
@@ -116,15 +116,22 @@ class Child:
                 spec = overlay(spec, job.layers, prepared.stages, backend.facts)
             remarks += spec.remarks
             if not job.compile:
+                plain = to_plain(spec)
+                if captured is not None:
+                    plain, lacking = said(spec, prepared.stages)
+                    remarks += lacking
                 found = prepared.spec_found
-                return Answer("ok", (), prepared.workgroup, Durations(), tuple(remarks), None, found, to_plain(spec))
+                return Answer("ok", (), prepared.workgroup, Durations(), tuple(remarks), None, found, plain)
             if job.keep_state:
                 self._send(wire.state_frame(pack(spec)))
             self._announce("compile")
             with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
                 self._announce("query")
                 executables = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in pipeline.query())
-                remarks += [Diagnostic("warning", code, message) for code, message in pipeline.diagnostics()]
+                remarks += [
+                    Diagnostic("error" if code in QUERY_ERRORS else "warning", code, message)
+                    for code, message in pipeline.diagnostics()
+                ]
                 remarks += _merged(executables, spec.synthetic_stages)
                 durations, driver_ns = pipeline.durations, pipeline.driver_ns
         except InvalidSpirv as error:

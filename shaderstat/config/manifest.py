@@ -42,6 +42,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -147,7 +148,7 @@ class _Reader:
 
     def _module(self, node: Node) -> str:
         path = os.path.join(self._folder, node.text())
-        if not os.path.lexists(path):
+        if not os.path.lexists(path) and not _is_in_archive(path):
             known = (
                 os.listdir(os.path.dirname(path) or os.curdir) if os.path.isdir(os.path.dirname(path) or ".") else []
             )
@@ -303,6 +304,12 @@ def _spec_option(key: Node, values: Node) -> SpecOption:
     word, colon, rest = str(name).partition(":")
     stage = STAGE_WORDS.get(word) if colon else None
     return SpecOption(stage, rest if stage else str(name), tuple(_spec_value(each) for each in values.one_or_more()))
+
+
+def _is_in_archive(path: str) -> bool:
+    """``captured.foz:078dec95bfd2d94c``: a module of an archive that is there."""
+    archive, colon, hash = path.rpartition(":")
+    return bool(colon) and re.fullmatch("[0-9a-f]{16}", hash) is not None and os.path.exists(archive)
 
 
 def _spec_value(node: Node) -> str:

@@ -50,3 +50,9 @@ def is_unpacked(folder: str) -> bool:
 def names_hash(text: str, hash: int) -> bool:
     """Whether ``0x0123…`` is that hash."""
     return re.fullmatch(r"0[xX][0-9a-fA-F]{1,16}", text) is not None and int(text, 16) == hash
+
+
+def split_module(path: str) -> tuple[str, int] | None:
+    """An archive that is there, and the hash of a module in it, where a path says both."""
+    found = re.fullmatch(r"(.+):([0-9a-f]{16})", path, re.DOTALL)
+    return (found[1], int(found[2], 16)) if found and os.path.exists(found[1]) else None

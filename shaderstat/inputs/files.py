@@ -1,7 +1,8 @@
 """Paths in, files out: what a person types, made into an ordered list of files.
 
 A path is a file of any name (SPIR-V is told by its magic, not by its name), a folder (every ``*.spv`` and ``*.foz``
-below it, hidden ones left out), a glob that the shell did not expand, or ``-`` for standard input. What can't be read
+below it, hidden ones left out), a module of an archive (``captured.foz:078dec95bfd2d94c``), a glob that the shell did
+not expand, or ``-`` for standard input. What can't be read
 stays in the list with the reason: one bad file never costs the others their answer. Only a path that leads nowhere
 stops everything, since that is a slip of the fingers, and nothing has been done yet.
 """
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError
-from shaderstat.inputs.archives import is_unpacked
+from shaderstat.inputs.archives import is_unpacked, split_module
 from shaderstat.model import Diagnostic
 
 # The largest published modules have a few megabytes. Beyond this, somebody handed over a disk image.
@@ -120,6 +121,10 @@ def _expand(path: str, shared: str, stdin: bytes | None) -> Iterator[File]:
         raise ShaderstatError(f"{_unicode(path)!r} is not a path: {error}") from None
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG) and not os.path.lexists(path):
+            inside = split_module(path)
+            if inside is not None:
+                yield _in_archive(path, *inside)
+                return
             if not _is_glob(path):
                 raise _missing(path) from None
             yield from _glob(path)
@@ -231,6 +236,20 @@ def _closure(states: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
             state += 1
             states.add(state)
     return frozenset(states)
+
+
+def _in_archive(path: str, archive: str, hash: int) -> File:
+    """A module of an archive, as reports and manifests name it."""
+    from shaderstat.archive.containers import open_container  # late: mostly there is none
+    from shaderstat.archive.records import Records
+
+    name = os.path.basename(path)
+    try:
+        words = Records([open_container(archive, archive)]).module(hash)
+    except InvalidSpirv as error:
+        remark = Diagnostic("error", error.code, error.message, error.hint, offset=error.offset)
+        return _file(path, name, remark)
+    return File(_unicode(path), _unicode(name), os.path.dirname(os.path.abspath(path)), path, held=words)
 
 
 def _is_unpacked(path: str) -> bool:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shaderstat.model import Diagnostic
+from shaderstat.pipeline.render_passes import second
 
 # Part of every result's identity: raise it when the same module would get another state.
 SYNTHESIS_VERSION = 1
@@ -74,10 +75,13 @@ class PipelineSpec:
 def to_plain(spec: PipelineSpec) -> dict[str, Any]:
     """All of `spec` that JSON can hold: its members but for the modules, whose places are taken by ``stages``
     (``stage``, ``entry_point``, ``path``, ``synthetic`` of each, in their order); specialization values, which are said
-    apart from the state, are left out."""
+    apart from the state, are left out. Set layouts are in the order of their numbers, and a render pass is of the newer
+    kind."""
     create_info = dict(spec.create_info)
     single = spec.kind == "compute"
-    infos = [create_info.pop("stage")] if single else create_info.pop("pStages")
+    infos = [create_info.pop("stage")] if single else create_info.pop("pStages", [])
+    numbers = spec.layout.get("pSetLayouts", range(len(spec.set_layouts)))
+    is_old = spec.render_pass_type == "VkRenderPassCreateInfo"
     return {
         "kind": spec.kind,
         "stages": [
@@ -89,11 +93,11 @@ def to_plain(spec: PipelineSpec) -> dict[str, Any]:
             }
             for info in infos
         ],
-        "set_layouts": list(spec.set_layouts),
-        "layout": dict(spec.layout),
+        "set_layouts": [{"pBindings": []} if each is None else spec.set_layouts[each] for each in numbers],
+        "layout": {**spec.layout, **({"pSetLayouts": list(range(len(numbers)))} if numbers else {})},
         "create_info": create_info,
         "samplers": list(spec.samplers),
-        "render_pass": spec.render_pass,
+        "render_pass": second(spec.render_pass) if is_old and spec.render_pass is not None else spec.render_pass,
     }
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from shaderstat.archive.layouts import FIELDS, HANDLES, fields
+from shaderstat.archive.layouts import FIELDS, fields
 from shaderstat.model import Setup
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
 from shaderstat.registry import vulkan
@@ -385,5 +385,3 @@ SETUP = Setup(
         ("apiVersion", 1 << 22 | 3 << 12),
     ),
 )
-
-assert HANDLES  # the types that records refer to by hash

@@ -153,7 +153,8 @@ def test_the_corpus_has_every_structure_of_the_table() -> None:
     chainable = {each.s_type: name for name, each in known.items() if each and each.extends and each.s_type}
     # a sampler's conversion is chained in archives alone, VkSampleLocationsInfoEXT stands within another structure
     assert {name for number, name in chainable.items() if number not in seen} == set()
-    assert vulkan.struct(corpus.CONVERSION).s_type in seen  # type: ignore[union-attr]
+    conversion = vulkan.struct(corpus.CONVERSION)
+    assert conversion is not None and conversion.s_type is not None and conversion.s_type in seen
 
 
 def test_members_that_dynamic_state_overrides_are_kept_but_not_named_by() -> None:

@@ -193,3 +193,25 @@ def test_the_validation_layer_is_silent(
     path, _ = archive
     stats(path, "--no-cache")
     assert not validation_log.exists() or not validation_log.read_text()
+
+
+def test_a_manifest_of_an_archive_gives_the_same(
+    archive: tuple[Path, dict[str, Any]], shaderstat: Run, stats: Stats, tmp_path: Path
+) -> None:
+    path, _ = archive
+    done = shaderstat("reflect", path, "-t", NAVI21)
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "all.yaml").write_text(done.stdout)
+    assert numbers(stats("--config", tmp_path / "all.yaml")) == numbers(stats(path))
+    name = stats(path)["pipelines"][0]["name"]
+    one = shaderstat("reflect", path, "-t", NAVI21, "--pipeline", f"0x{name}")
+    assert one.stdout.count("modules:") == 1 and f'"{name}":' in one.stdout
+
+
+def test_a_module_of_an_archive_is_a_path(archive: tuple[Path, dict[str, Any]], stats: Stats) -> None:
+    path, _ = archive
+    module = stats(path, "--pipeline", "*")["pipelines"][-1]["modules"][0]
+    alone = stats(module["path"])
+    (found,) = alone["pipelines"]
+    assert found["modules"][0]["sha256"] == module["sha256"]
+    assert found["state"]["source"] == "inferred"

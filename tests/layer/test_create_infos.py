@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from shaderstat import engine
+from shaderstat.archive.layouts import HANDLES
 from shaderstat.archive.writer import Writer
 from shaderstat.model import Request, ResultEvent
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
@@ -137,13 +138,13 @@ def without_handles(struct: str, members: Any) -> Any:
     """Handles are compared apart, and counts are what their arrays say."""
     known = vulkan.struct(struct)
     assert known is not None
-    found = {}
+    found: dict[str, Any] = {}
     for name, value in members.items():
         type = known.members[name].type
         if name == "pNext":
             chain = [[each, without_handles(each, its)] for each, its in value]
             found[name] = chain
-        elif type in corpus.HANDLES or type == "VkSamplerYcbcrConversion":
+        elif type in HANDLES or type == "VkSamplerYcbcrConversion":
             continue
         elif any(other.length == name and each in members for each, other in known.members.items()):
             continue
@@ -168,7 +169,7 @@ def pointers(struct: str, plain: Mapping[str, Any]) -> dict[str, Any]:
 def _single(struct: str, members: Mapping[str, Any]) -> dict[str, Any]:
     known = vulkan.struct(struct)
     assert known is not None
-    result = {}
+    result: dict[str, Any] = {}
     for name, value in members.items():
         type, length = known.members[name]
         if name == "pNext":
