@@ -172,11 +172,13 @@ def _peek_stdin() -> bytes:
 
 @contextmanager
 def _quick() -> Iterator[None]:
-    """Millions of small things that hold no cycle: looking for cycles among them takes longer than reading them."""
+    """Millions of small things that hold no cycle: looking for cycles among them takes longer than reading them, and
+    would be done again and again while they are compared."""
     was = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
+        gc.freeze()
         if was:
             gc.enable()

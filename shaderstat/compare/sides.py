@@ -129,13 +129,19 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Subject:
-    """A pipeline: `id` is its name and variant, `content` what it is made of (empty where nobody knows), `modules` each
-    stage's file, where those were asked for."""
+    """A pipeline: `id` is its name and variant, `content` what it is made of (empty where nobody knows), `files` its
+    stages and paths as one text, where those were asked for."""
 
     id: str
     content: bytes
     kind: str | None
-    modules: tuple[tuple[str, str], ...]
+    files: str
+
+    @property
+    def modules(self) -> tuple[tuple[str, str], ...]:
+        """(stage, path) of each module."""
+        parts = self.files.split("\0")
+        return tuple(zip(parts[::2], parts[1::2], strict=False))
 
 
 @dataclass(slots=True)
@@ -188,8 +194,12 @@ class Collector:
             self.side.complete = event.run.complete
 
     def _pipeline(self, pipeline: Pipeline) -> None:
-        modules = tuple((module.stage or "", module.path) for module in pipeline.modules) if self._paths else ()
-        self.side.subjects[pipeline.id] = Subject(pipeline.id, _digest(pipeline.content), pipeline.kind, modules)
+        files = ""
+        if self._paths:  # no real path holds a NUL
+            words = (word for module in pipeline.modules for word in (module.stage or "", module.path))
+            files = "\0".join(word.replace("\0", "\N{REPLACEMENT CHARACTER}") for word in words)
+        kind = sys.intern(pipeline.kind) if pipeline.kind is not None else None
+        self.side.subjects[pipeline.id] = Subject(pipeline.id, _digest(pipeline.content), kind, files)
 
     def _result(self, result: Result, places: tuple[tuple[Any, ...], ...]) -> None:
         # Executables that shaderstat made up are nobody's code.
