@@ -42,16 +42,20 @@ class Remarks:
     def add(self, name: str, remark: Diagnostic) -> None:
         """`remark` is of the pipeline of that name."""
         key = (remark.severity, remark.message, remark.hint)
-        if key not in self._found and len(self._found) >= _MOST:
+        # An error is part of the exit status: it is not crowded out by what need not be known.
+        most = 2 * _MOST if remark.severity == "error" else _MOST
+        if key not in self._found and len(self._found) >= most:
             self._more += 1
         else:
             self._found.setdefault(key, _Names()).add(name)
 
-    def lines(self) -> Iterator[str]:
+    def lines(self, *, errors: bool = True, others: bool = True) -> Iterator[str]:
         """The lines to be said, with hostile text in them."""
         for (severity, message, hint), names in self._found.items():
+            if not (errors if severity == "error" else others):
+                continue
             yield f"{'note' if severity == 'info' else severity}: {names}: {message}"
             if hint:
                 yield f"hint: {hint}"
-        if self._more:
+        if self._more and others:
             yield f"note: {self._more} more remarks: the report has them"

@@ -106,9 +106,9 @@ class Tally:
             say(f"error: {untold} more went wrong: the report has them")
         silent = [f"{name}: this driver gives no internal representations" for name, no in self._silent.items() if no]
         wordless = self._given.command == "ir" and bool(silent) and all(self._silent.values())
+        for line in self._remarks.lines(errors=not self._given.shows_problems, others=not self._given.quiet):
+            say(line)
         if not self._given.quiet:
-            for line in self._remarks.lines():
-                say(line)
             for line in _once(line for sink in sinks for line in sink.remarks()):
                 if line not in silent:
                     say(line)
@@ -145,12 +145,14 @@ class Tally:
             self._names.setdefault("--ir", set()).update(one.name for one in executable.representations)
         if result.executables and result.target is not None:
             given = any(executable.representations for executable in result.executables)
+            given = given or any(remark.code == "vulkan/representations" for remark in result.diagnostics)  # an error
             self._silent[result.target] = self._silent.get(result.target, True) and not given
         pipeline = self._pipeline
         for remark in result.diagnostics:
             if remark.severity == "warning" and remark.code.startswith("pipeline/"):
                 self._grouping(remark, pipeline)
             elif result.status == "ok":
+                self._wrong = self._wrong or remark.severity == "error"
                 self._remarks.add(pipeline.name if pipeline else result.pipeline, remark)
         if result.status == "ok":
             self._is_answered = True

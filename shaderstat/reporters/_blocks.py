@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo, last_words
-from shaderstat.reporters._failures import status_style, why
+from shaderstat.reporters._failures import complaints, why, word
 from shaderstat.reporters._gathered import (
     Gathered,
     cell,
@@ -71,6 +71,9 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
                 _statistic(line, pen, options, columns)
             if not some:
                 pen.line(pen.paint("  (no statistics)", "dim"))
+        for text in complaints(result) if result.executables else ():
+            pen.line()
+            pen.prose(f"  {pen.paint('error', 'red')}  ", 9, text, options.width)
     left_out = [] if has_units else ["no room for: units  (-f csv-long has all)"]
     return [*left_out, *odd_subgroups(gathered.results)]
 
@@ -115,8 +118,8 @@ def _title(gathered: Gathered, result: Result, pen: Pen, options: Options) -> No
 
 def _failure(result: Result, pen: Pen, options: Options) -> None:
     pen.line()
-    status = printable(result.status)
-    start = f"  {pen.paint(status, status_style(status))}  "
+    status, style = word(result)
+    start = f"  {pen.paint(status, style)}  "
     pen.prose(start, width(status) + 4, why(result), options.width)
     failure = result.failure
     if failure is None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from shaderstat.model import Event, Executable, Representation, Result, ResultEvent
-from shaderstat.reporters._failures import reason, status_style
+from shaderstat.reporters._failures import complaints, reason, word
 from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import UNNAMED, Pen, named, printable, printable_lines, width, wrap
@@ -38,6 +38,8 @@ class Texts:
         for executable, texts in zip(result.executables, event.data, strict=False):
             for representation, data in zip(executable.representations, texts, strict=True):
                 self._text(result, executable, representation, data)
+        if result.executables:
+            self._complaints(result)
 
     def close(self) -> None:
         """Everything is written."""
@@ -65,9 +67,14 @@ class Texts:
 
     def _failure(self, result: Result) -> None:
         self._heading(f"{self._gathered.name(result)} · {printable(result.target or '')}".removesuffix(" · "))
-        status = printable(result.status)
-        start = self._pen.paint(status, status_style(status)) + "  "
+        status, style = word(result)
+        start = self._pen.paint(status, style) + "  "
         self._pen.prose(start, width(status) + 2, reason(result), self._options.width)
+
+    def _complaints(self, result: Result) -> None:
+        for text in complaints(result):
+            self._heading(f"{self._gathered.name(result)} · {printable(result.target or '')}")
+            self._pen.prose(self._pen.paint("error", "red") + "  ", 7, text, self._options.width)
 
     def _coloured(self, line: str) -> str:
         if not self._options.colour:

@@ -45,7 +45,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         shown = _fitting(widths, options.width)
         missing |= dict.fromkeys(HEADINGS[place] for place in range(len(HEADINGS)) if place not in shown and records)
         _write(records, widths, shown, pen, options)
-        _failures.rows([result for result in results if not result.executables], names, widths[0], pen, options)
+        _failures.rows(results, names, widths[0], pen, options)
     upper = any(each.bound == "upper" for result in gathered.results for each in result.executables)
     return [
         *(["no room for: " + " · ".join(missing)] if missing else []),

@@ -84,7 +84,6 @@ def _table(
             )
             for each in result.executables
         ]
-    failures = [result for result in results if not result.executables]
     first = span(("pipeline", *(names[result.pipeline] for result in results)))
     second = span(("executable", *(row.executable for row in rows)))
     if options.width is not None:
@@ -99,7 +98,7 @@ def _table(
             remarks.append(UPPER)
         remarks += odd_subgroups(results)
         _write(rows, shown, (first, second), pen, options)
-    _failures.rows(failures, names, first, pen, options)
+    _failures.rows(results, names, first, pen, options)
     if options.verbosity and rows:
         _legend(shown, pen, options)
     return remarks

@@ -304,6 +304,49 @@ def test_a_constant_without_a_value_is_told_with_an_example(call: Call, engine: 
     assert "hint: for instance --spec 0=4" in done.err
 
 
+def lacking(name: str, severity: str, message: str) -> list[Event]:
+    """An answer with a remark."""
+    head, event = answered(name)
+    assert isinstance(event, ResultEvent)
+    remark = Diagnostic(severity, "vulkan/representations" if severity == "error" else "vulkan/lost", message)
+    executables = tuple(replace(each, representations=()) for each in event.result.executables)
+    result = replace(event.result, diagnostics=(remark,), executables=executables)
+    return [head, ResultEvent(result, ((),) * len(executables))]
+
+
+@pytest.mark.parametrize("command", ["stats", "list", "ir"])
+def test_a_query_that_failed_is_told_and_no_success(call: Call, engine: Engine, command: str) -> None:
+    engine.answers(*run(lacking("x", "error", "no internal representations: VK_ERROR_UNKNOWN"), answered("y")))
+    for more in ((), ("-q",), ("--json",)):
+        done = call(command, "x.spv", *more)
+        assert done.status == 2
+        assert "error: x: no internal representations: VK_ERROR_UNKNOWN" in done.err.splitlines()
+
+
+def test_a_failed_query_is_not_taken_for_a_driver_without_code(call: Call, engine: Engine) -> None:
+    engine.answers(*run(lacking("x", "error", "no internal representations: VK_ERROR_UNKNOWN")))
+    done = call("ir", "x.spv")
+    assert done.status == 2
+    assert "this driver gives no internal representations" not in done.err
+    engine.answers(*run(lacking("x", "warning", "quiet")))
+    assert "this driver gives no internal representations" in call("ir", "x.spv").err
+
+
+def test_a_list_that_is_cut_is_a_warning(call: Call, engine: Engine) -> None:
+    engine.answers(*run(lacking("x", "warning", "the driver counts 3 statistics and tells of 2")))
+    done = call("stats", "x.spv")
+    assert done.status == 0
+    assert "warning: x: the driver counts 3 statistics and tells of 2" in done.err.splitlines()
+    assert call("stats", "x.spv", "-q").err == ""
+
+
+def test_errors_are_not_crowded_out_by_warnings(call: Call, engine: Engine) -> None:
+    some = [lacking(f"x{n}", "warning", f"oddity {n}") for n in range(50)]
+    engine.answers(*run(*some, lacking("last", "error", "no statistics")))
+    done = call("stats", "x.spv", "-q")
+    assert (done.status, done.err) == (2, "error: last: no statistics\n")
+
+
 def test_an_error_of_the_run_is_no_success(call: Call, engine: Engine) -> None:
     engine.answers(*run(answered("x"), [note("--spec 7: no module has this constant", "error")]))
     done = call("x.spv", "-q")

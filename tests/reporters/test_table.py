@@ -329,6 +329,43 @@ def test_names_that_differ_look_different() -> None:
     assert shown == ["a\\nb", "a\\\\nb", '" "', "(unnamed 0)", '"(unnamed)"']
 
 
+LACKING = Diagnostic("error", "vulkan/statistics", "executable 0 (CS): no statistics: vkGet… returned VK_ERROR_UNKNOWN")
+
+
+def with_remark(events: Sequence[Event], remark: Diagnostic) -> list[Event]:
+    """The same answers, each with this remark."""
+    return [
+        replace(each, result=replace(each.result, diagnostics=(remark,))) if isinstance(each, ResultEvent) else each
+        for each in events
+    ]
+
+
+@pytest.mark.parametrize("view", ["stats", "list", "ir"])
+@pytest.mark.parametrize("count", [1, 6])
+def test_an_answer_that_lacks_something_says_so_in_every_table(view: str, count: int) -> None:
+    events = with_remark(answered([(pipeline(f"p{i}"), [radv("compute", i)]) for i in range(count)]), LACKING)
+    found = lines(events, Options(view=view))
+    assert sum("error  executable 0 (CS): no statistics" in line for line in found) == count
+    if view != "ir":
+        assert any(line.split()[:2] == ["VGPRs", "0"] or line.split()[0] == "p0" for line in found if line.strip())
+
+
+@pytest.mark.parametrize("view", ["stats", "list", "ir"])
+def test_an_answer_without_executables_says_what_became_of_them(view: str) -> None:
+    lost = replace(LACKING, message="the driver counts 1 executable and tells of none")
+    events: list[Event] = [*answered([])]
+    events[2:2] = [PipelineEvent(BLUR), ResultEvent(Result("blur", "radv:navi21", "ok", diagnostics=(lost,)))]
+    assert "error  the driver counts 1 executable and tells of none" in "\n".join(lines(events, Options(view=view)))
+    events[3] = ResultEvent(Result("blur", "radv:navi21", "ok"))
+    assert "ok  no executables" in "\n".join(lines(events, Options(view=view)))
+
+
+def test_rows_that_were_pulled_apart_complain_once() -> None:
+    some = [(pipeline(f"p{i}", "graphics"), [radv("vertex", i), radv("fragment", 9 - i)]) for i in range(4)]
+    found = lines(with_remark(answered(some), LACKING), Options(selection=Selection(sort="VGPRs")))
+    assert sum("error" in line for line in found) == 4
+
+
 def test_upper_bounds_are_marked() -> None:
     some = [(pipeline(f"p{i}", "graphics"), [replace(radv("fragment", i), bound="upper")]) for i in range(5)]
     assert lines(answered(some))[3].split()[:3] == ["p0", "fragment", "≤"]
