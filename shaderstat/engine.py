@@ -199,8 +199,10 @@ class _Run:
             yield from self._finished()
             yield self._end(head, complete=False)
             raise
-        for note in self.store.notes if self.store is not None else ():
-            yield self._note(note)
+        if self.store is not None:
+            self.store.flush()
+            for note in self.store.notes:
+                yield self._note(note)
         yield self._end(head, complete=complete)
 
     def _other_setups(self, opening: Opening, opened: list[Opened], first: Setup) -> list[dict[Setup, int | NoTarget]]:

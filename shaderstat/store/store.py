@@ -66,7 +66,7 @@ class Store:
 
     def close(self) -> None:
         """Write what waits, and let the file go."""
-        self._flush()
+        self.flush()
         self._database.close()
 
     # ── Targets ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -199,9 +199,10 @@ class Store:
         self._bytes += len(data)
         late = time.monotonic() - self._written > WAITING_S
         if late or len(self._entries) >= WAITING or self._bytes >= WAITING_BYTES:
-            self._flush()
+            self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
+        """Write what waits."""
         if self._entries:
             self._database.write(self._entries, self._texts.items())
         self._entries, self._texts, self._bytes = [], {}, 0
