@@ -16,10 +16,8 @@ MARKER = "KillerHere"
 Hostile = Callable[..., Mapping[str, str]]
 
 
-@pytest.fixture(scope="session")
-def layer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the layer's library and manifest."""
-    folder = tmp_path_factory.mktemp("layer")
+def build(folder: Path) -> None:
+    """Put the layer's library and manifest into a folder."""
     command = ["gcc", "-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-Wall", "-Wextra", "-Werror"]
     subprocess.run([*command, HERE / "hostile.c", "-o", folder / "libhostile.so"], check=True, timeout=120)
     manifest = {
@@ -34,6 +32,13 @@ def layer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         },
     }
     (folder / "hostile.json").write_text(json.dumps(manifest))
+
+
+@pytest.fixture(scope="session")
+def layer_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the layer's library and manifest."""
+    folder = tmp_path_factory.mktemp("layer")
+    build(folder)
     return folder
 
 

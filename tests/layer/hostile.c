@@ -6,6 +6,8 @@
  *
  * HOSTILE_ALSO    NAME=ACT,NAME=ACT...: further acts, done when a pipeline is made of a module that holds the bytes NAME.
  *
+ * HOSTILE_SLEEP_MS  how much longer every pipeline takes.
+ *
  * PLACE  instance device module compute graphics executables statistics representations
  * ACT    segv abort exit hang slow slowly noise flood close error
  *
@@ -409,6 +411,9 @@ static bool stage_is_ours(const VkPipelineShaderStageCreateInfo *stage)
 /* What both kinds of pipeline do: `ours` says whether the one pipeline of this call is to be touched. */
 static VkResult before(const char *place, bool ours)
 {
+    const char *pause = getenv("HOSTILE_SLEEP_MS");
+    if (pause)
+        usleep((useconds_t)atoi(pause) * 1000);
     return ours ? act(place) : VK_SUCCESS;
 }
 
