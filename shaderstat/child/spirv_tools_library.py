@@ -7,13 +7,17 @@ same since 2016 (`libspirv.h`); options that a library lacks are left out.
 from __future__ import annotations
 
 import ctypes
+import queue
 import struct
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from shaderstat.child.spirv_tools import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
 from shaderstat.spirv.words import MAGIC
+
+# spv_result_t, the instruction's number, the message.
+_Outcome = tuple[int, int, str]
 
 # spv_result_t, libspirv.h.
 _SUCCESS = 0
@@ -48,6 +52,29 @@ class _Binary(ctypes.Structure):
     _fields_ = (("code", ctypes.c_char_p), ("word_count", ctypes.c_size_t))
 
 
+class _Worker:
+    """A thread for calls that nothing can end: the caller stops waiting instead. It is kept, since starting one for
+    each module takes longer than validating it."""
+
+    def __init__(self) -> None:
+        self._calls: queue.SimpleQueue[Callable[[], _Outcome]] = queue.SimpleQueue()
+        self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def do(self, call: Callable[[], _Outcome], limit_s: float) -> _Outcome:
+        """What `call` gives.
+
+        Raises:
+            queue.Empty: it takes too long. The worker can't be used any more.
+        """
+        self._calls.put(call)
+        return self._outcomes.get(timeout=limit_s)
+
+    def _serve(self) -> None:
+        while True:
+            self._outcomes.put(self._calls.get()())
+
+
 class Library:
     """See `shaderstat.child.spirv_tools.Tool`. Contexts and option objects are made once for each kind and kept.
     Validation has a thread of its own, so that a module that takes too long costs its own verdict and nothing else.
@@ -64,7 +91,8 @@ class Library:
         self.environments: Sequence[str] = [name for name in ENVIRONMENTS if self._number(name) is not None]
         self.limit_s = LIMIT_S
         self._contexts: dict[str, int] = {}
-        self._options: dict[Options, int] = {}
+        self._options: dict[tuple[Options, bool], int] = {}
+        self._worker: _Worker | None = None
         self._extensions: dict[str, bool] = {}
 
     def validate(self, words: bytes, environment: str, options: Options) -> Refusal | None:
@@ -72,28 +100,32 @@ class Library:
         result, index, message = self._validate(words, environment, options)
         if result == _SUCCESS:
             return VALID
-        return Refusal(index, message or f"refused with result {result}")
+        # Names of ids take a third of the time, and only a message has them.
+        _, _, named = self._validate(words, environment, options, names=True)
+        return Refusal(index, named or message or f"refused with result {result}")
 
-    def _validate(self, words: bytes, environment: str, options: Options) -> tuple[int, int, str]:
-        context, made = self._context(environment), self._option_object(options)
-        outcome: list[tuple[int, int, str]] = []
+    def _validate(
+        self, words: bytes, environment: str, options: Options, *, names: bool = False
+    ) -> tuple[int, int, str]:
+        context, made = self._context(environment), self._option_object(options, names)
 
-        def work() -> None:
+        def work() -> tuple[int, int, str]:
             binary = _Binary(words, len(words) // 4)
             diagnostic = ctypes.POINTER(_Diagnostic)()
             result: int = self._spv.spvValidateWithOptions(
                 context, made, ctypes.byref(binary), ctypes.byref(diagnostic)
             )
-            outcome.append((result, *self._take(diagnostic)))
+            return (result, *self._take(diagnostic))
 
-        # Nothing ends the call: it is left alone, with what it holds, and ends with this process at the latest.
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        thread.join(self.limit_s)
-        if not outcome:
+        if self._worker is None:
+            self._worker = _Worker()
+        try:
+            return self._worker.do(work, self.limit_s)
+        except queue.Empty:
+            # Nothing ends the call: it is left alone, with what it holds, and ends with this process at the latest.
+            self._worker = None
             self._contexts, self._options = {}, {}
-            raise ToolFailed(f"SPIRV-Tools {self.version} took more than {self.limit_s:g} s")
-        return outcome[0]
+            raise ToolFailed(f"SPIRV-Tools {self.version} took more than {self.limit_s:g} s") from None
 
     def disassemble(self, words: bytes) -> str:
         """See `Tool.disassemble`."""
@@ -138,15 +170,15 @@ class Library:
             self._contexts[environment] = context
         return context
 
-    def _option_object(self, options: Options) -> int:
-        made = self._options.get(options)
+    def _option_object(self, options: Options, names: bool) -> int:
+        made = self._options.get((options, names))
         if made is None:
-            made = self._options[options] = self._spv.spvValidatorOptionsCreate()
+            made = self._options[options, names] = self._spv.spvValidatorOptionsCreate()
             for member, setter in _SETTERS.items():
                 if getattr(options, member) and hasattr(self._spv, setter):
                     getattr(self._spv, setter)(ctypes.c_void_p(made), ctypes.c_bool(True))
             if hasattr(self._spv, "spvValidatorOptionsSetFriendlyNames"):
-                self._spv.spvValidatorOptionsSetFriendlyNames(ctypes.c_void_p(made), ctypes.c_bool(True))
+                self._spv.spvValidatorOptionsSetFriendlyNames(ctypes.c_void_p(made), ctypes.c_bool(names))
         return made
 
     def _take(self, diagnostic: Any) -> tuple[int, str]:
