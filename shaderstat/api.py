@@ -14,7 +14,8 @@ from shaderstat.model import Event, Report, Request, SpecOption
 if TYPE_CHECKING:  # PEP 692; type checkers know it without the package being installed
     from typing_extensions import Unpack
 
-Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+Paths = Path | Iterable[Path]
 Words = str | Iterable[str]
 
 
@@ -68,7 +69,7 @@ def stream(paths: Paths, *, target: Words | None = None, **options: Unpack[Optio
     Raises:
         ShaderstatError: there is nothing to answer: no such file, no such target. A bad module is a result, not an
             exception.
-        TypeError: an option that there is not.
+        TypeError: an option that there is not, or a path that is none.
     """
     request = _request(paths, target, options)
     # Imported late: `import shaderstat` and building a request must not load what runs one.
@@ -104,9 +105,9 @@ def _request(paths: Paths, target: Words | None, options: Options) -> Request:
 
 
 def _paths(paths: Paths) -> tuple[str, ...]:
-    if isinstance(paths, (str, os.PathLike)):
+    if isinstance(paths, (str, bytes, os.PathLike)):
         paths = (paths,)
-    return tuple(os.fspath(path) for path in paths)
+    return tuple(os.fsdecode(path) for path in paths)
 
 
 def _words(words: Any) -> tuple[Any, ...]:

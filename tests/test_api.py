@@ -54,6 +54,13 @@ def test_inspect_gives_the_whole_report(engine: Engine) -> None:
     assert engine.request == model.Request(paths=("x.spv",), targets=("mock",), timeout_s=7)
 
 
+def test_paths_may_be_bytes(engine: Engine) -> None:
+    shaderstat.inspect([b"w\xff.spv", "y.spv", Path("z.spv")])
+    assert engine.request.paths == ("w\udcff.spv", "y.spv", "z.spv")
+    with pytest.raises(TypeError, match="int"):
+        shaderstat.inspect([7])  # type: ignore[list-item]
+
+
 def test_stream_gives_events_as_they_come(engine: Engine) -> None:
     events = shaderstat.stream(["x.spv", Path("y.spv")], target=["mock", "host:0"])
     assert isinstance(events, Iterator)

@@ -208,9 +208,21 @@ def _tell_nameless(error: OSError) -> None:
         say(f"error: standard output can't be written: {what}")
         _leave_stdout()
         return
+    if error.errno == errno.ENOENT and _is_nowhere():
+        say("error: the folder that this runs in is gone")
+        say("hint: cd to another one")
+        return
     say(f"error: {what}")
     if error.errno in (errno.EMFILE, errno.ENFILE):
         say("hint: fewer compilers at a time take fewer: a smaller -j, fewer -t; or a larger ulimit -n")
+
+
+def _is_nowhere() -> bool:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def say(line: str, command: Sequence[str] = ()) -> None:

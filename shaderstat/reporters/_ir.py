@@ -52,7 +52,8 @@ class Texts:
         words = [self._gathered.name(result), name, named(representation.name) or UNNAMED]
         self._heading(" · ".join([*words, printable(result.target or "")]))
         if not representation.is_text:
-            self._pen.line(f"binary, {representation.size} bytes: --out DIR writes it")
+            size = "1 byte" if representation.size == 1 else f"{representation.size} bytes"
+            self._pen.line(f"binary, {size}: --out DIR writes it")
             return
         for line in printable_lines(data.decode("utf-8", "replace").rstrip("\n")):
             self._pen.line(self._coloured(line))

@@ -189,7 +189,7 @@ def _not_spirv(data: bytes) -> InvalidSpirv:
     if len(data) < 4:
         return InvalidSpirv(
             "spirv/too-short",
-            f"too short: {len(data)} bytes, a header alone has 20",
+            f"too short: {len(data)} byte{'s' if len(data) > 1 else ''}, a header alone has 20",
             offset=len(data),
             hint="the file is cut short: write it again",
         )

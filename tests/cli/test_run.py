@@ -406,6 +406,16 @@ def test_a_reader_that_leaves_ends_it_quietly(shaderstat: Run, samples: Path) ->
     assert said == ""
 
 
+def test_a_folder_that_is_gone_is_named(call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    done = call("stats", "x.spv", "-t", "mock")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.splitlines()[0] == "error: the folder that this runs in is gone"
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
 def test_a_full_disk_is_an_error(shaderstat: Run) -> None:
     with open("/dev/full", "wb") as full:
