@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 
 # Turnip heads its assembly with "; VERT prog 21/1: …": the program's number in this process, and the variant's.
 _PROGRAM = re.compile(rb"\bprog \d+/\d+")
@@ -22,13 +23,40 @@ _COMMENT = re.compile(rb"(?:;|//|/\*)[^\n]*")
 _ADDRESS = re.compile(rb"\b0x(?:5[56]|7[ef])[0-9a-f]{10}\b")
 
 
+# A text may have hundreds of megabytes, and must not be held twice, let alone line by line.
+_BLOCK = 1 << 17
+
+
+def blocks(text: bytes, end: int | None = None) -> Iterator[bytes]:
+    """`text`, up to `end`, in pieces of whole lines, 128 KiB or little more each."""
+    end = len(text) if end is None else end
+    start = 0
+    while start < end:
+        line_end = text.find(b"\n", start + _BLOCK - 1, end)
+        after = end if line_end < 0 else line_end + 1
+        yield text[start:after]
+        start = after
+
+
 def normalise(text: bytes) -> bytes:
     """`text` without what is not code: program counters, source hashes, addresses in comments, trailing blanks."""
-    text = b"\n".join(line.rstrip(b" \t\r") for line in text.rstrip(b"\0").split(b"\n"))
-    text = _SOURCE.sub(rb"\1: {}", text)
-    if _PROGRAM.search(text) or _ADDRESS.search(text):  # rare: most texts are spared a look at each comment
-        text = _COMMENT.sub(_without_addresses, text)
-    return text.rstrip(b"\n") + b"\n"
+    return b"".join(_normalised(text))
+
+
+def _normalised(text: bytes) -> Iterator[bytes]:
+    """`normalise` in pieces. No empty lines end it, so that they wait for what follows."""
+    waiting = 0
+    for block in blocks(text.rstrip(b"\0")):
+        piece = b"\n".join(line.rstrip(b" \t\r") for line in block.split(b"\n"))
+        piece = _SOURCE.sub(rb"\1: {}", piece)
+        if _PROGRAM.search(piece) or _ADDRESS.search(piece):  # rare: most texts are spared a look at each comment
+            piece = _COMMENT.sub(_without_addresses, piece)
+        code = piece.rstrip(b"\n")
+        if code:
+            yield b"\n" * waiting + code
+            waiting = 0
+        waiting += len(piece) - len(code)
+    yield b"\n"
 
 
 def _without_addresses(comment: re.Match[bytes]) -> bytes:
@@ -42,7 +70,12 @@ def sha256(data: bytes) -> str:
 
 def code_sha256(data: bytes, is_text: bool) -> str:
     """The identity of the code in a representation: SHA-256 of the normalised text, or of a binary as it is."""
-    return sha256(normalise(data) if is_text else data)
+    if not is_text:
+        return sha256(data)
+    digest = hashlib.sha256()
+    for piece in _normalised(data):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
 # What a listing says of where an instruction lies and how it is encoded: RADV's comment behind it ("; be84047e"),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shaderstat import representations
 from shaderstat.representations import code_sha256, normalise, sha256, without_places
 
 # Heads as Turnip writes them; the rest is made up.
@@ -50,6 +52,34 @@ def test_what_may_be_code_is_kept(one: bytes, other: bytes) -> None:
 def test_a_binary_is_its_bytes() -> None:
     data = b"\x7fELF; prog 1/2 \0"
     assert code_sha256(data, False) == sha256(data) == hashlib.sha256(data).hexdigest()
+
+
+LINES = st.lists(
+    st.sampled_from([b"", b" ", b"nop", b"\r", b"prog 1/2", b"; prog 1/2", b"; 0x7f12ab34cd56", b"source_sha1: {0x1}"])
+)
+
+
+@given(LINES, st.binary(max_size=3), st.integers(1, 40))
+def test_long_texts_are_normalised_in_pieces(lines: list[bytes], end: bytes, size: int) -> None:
+    text = b"\n".join(lines) + end
+    whole = normalise(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(representations, "_BLOCK", size)
+        pieces = [*representations.blocks(text)]
+        assert b"".join(pieces) == text
+        assert all(piece.endswith(b"\n") and len(piece) >= size for piece in pieces[:-1])
+        assert normalise(text) == whole
+        assert code_sha256(text, True) == sha256(whole)
+
+
+def test_a_long_text_is_not_held_again() -> None:
+    text = b"\tv_mov_b32 v0, 1\n" * 1_000_000
+    tracemalloc.start()
+    try:
+        code_sha256(text, True)
+        assert tracemalloc.get_traced_memory()[1] < len(text) // 2
+    finally:
+        tracemalloc.stop()
 
 
 @given(st.binary())

@@ -10,6 +10,7 @@ from shaderstat.reporters._failures import complaints, reason, word
 from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import UNNAMED, Pen, named, printable, printable_lines, width, wrap
+from shaderstat.representations import blocks
 
 # What most assemblies and SPIR-V begin a comment with, and the labels of blocks.
 _COMMENT = re.compile(r"(;|//).*$")
@@ -55,8 +56,13 @@ class Texts:
             size = "1 byte" if representation.size == 1 else f"{representation.size} bytes"
             self._pen.line(f"binary, {size}: --out DIR writes it")
             return
-        for line in printable_lines(data.decode("utf-8", "replace").rstrip("\n")):
-            self._pen.line(self._coloured(line))
+        end = len(data)
+        while data[end - 1 : end] == b"\n":
+            end -= 1
+        for block in blocks(data, end) if end else (b"",):
+            text = block.decode("utf-8", "replace").replace("\r\n", "\n").removesuffix("\n")
+            for line in printable_lines(text):
+                self._pen.line(self._coloured(line))
 
     def _heading(self, words: str) -> None:
         if self._wrote:
