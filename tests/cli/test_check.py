@@ -12,6 +12,7 @@ import pytest
 from shaderstat.model import Event
 from shaderstat.reporters.base import create
 from tests.cli.conftest import Call
+from tests.cli.events import Engine
 from tests.compare.reports import SHARE, SPILLED_VGPRS, VGPRS, executable, pipeline, run
 from tests.conftest import Run
 
@@ -115,6 +116,15 @@ def test_a_new_shader_is_told(call: Call, save: Save, tmp_path: Path) -> None:
     new = pipeline("new", executable((VGPRS, 99)))
     done = call("check", save(GOOD, new), "--max", "registers=+0")
     assert done.status == 0 and "the baseline doesn't have, new compute" in done.err
+
+
+def test_interrupted(call: Call, engine: Engine, tmp_path: Path) -> None:
+    """While it compiles: no verdict, whatever was found so far."""
+    (tmp_path / "x.spv").write_bytes(b"\x03\x02\x23\x07")
+    engine.answers(*run(GOOD)[:-1], KeyboardInterrupt())
+    done = call("check", "x.spv", "--max", "registers=64", "-o", "json:check.json")
+    assert (done.status, done.out) == (130, "")
+    assert not (tmp_path / "check.json").exists()
 
 
 def test_live(shaderstat: Run, samples: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 from shaderstat.model import Event, Target
 from shaderstat.reporters.base import create
 from tests.cli.conftest import Call
+from tests.cli.events import Engine
 from tests.compare.reports import SHARE, SPILLED_VGPRS, VGPRS, executable, pipeline, run, target
 from tests.conftest import ROOT, Run
 
@@ -90,6 +91,15 @@ def test_unlike_targets(call: Call, save: Save) -> None:
     assert (done.status, done.out) == (2, "")
     assert "another GPU" in done.err and "--allow-unlike" in done.err
     assert call("diff", before, after, "--allow-unlike").status == 0
+
+
+def test_interrupted(call: Call, save: Save, engine: Engine, tmp_path: Path) -> None:
+    """While one side is compiled: nothing is judged, and nothing is written that looks like an answer."""
+    (tmp_path / "x.spv").write_bytes(b"\x03\x02\x23\x07")
+    engine.answers(*run(spills(0))[:-1], KeyboardInterrupt())
+    done = call("diff", save("before.jsonl", spills(0)), "x.spv", "-o", "json:diff.json")
+    assert (done.status, done.out) == (130, "")
+    assert not (tmp_path / "diff.json").exists()
 
 
 def test_a_report_that_was_cut_off(call: Call, save: Save) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -94,6 +95,21 @@ def test_what_we_write_in_that_form_is_read_back() -> None:
         [("VGPRs", 8)],
     ]
     assert report.pipelines[0].id == "ab" * 8
+
+
+def test_the_users_scripts_read_it(tmp_path: Path) -> None:
+    """As report-fossil's users do, by pandas and by SQL: a statistic's sum is right, a hash is not part of it."""
+    import duckdb
+    import pandas
+
+    rows = executable((VGPRS, 24), (SPILLED_VGPRS, 3), (HASH, 7)), executable((VGPRS, 8), index=1)
+    path = tmp_path / "stats.csv"
+    path.write_bytes(written("fossilize-csv", run(pipeline("a,b", *rows, content="ab" * 32))))
+    frame = pandas.read_csv(path)
+    assert len(frame) == 2
+    assert (frame["VGPRs"].sum(), frame["Spilled VGPRs"].sum()) == (32, 3)
+    query = f"""SELECT sum("VGPRs"), sum("Spilled VGPRs") FROM '{path}'"""
+    assert duckdb.connect().execute(query).fetchall() == [(32, 3)]
 
 
 @pytest.mark.parametrize(
