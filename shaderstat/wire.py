@@ -17,6 +17,7 @@ import json
 import struct
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from shaderstat.model import (
@@ -335,6 +336,10 @@ def answer_frame(answer: Answer) -> bytes:
     return frame(ANSWER, header, b"".join(blobs))
 
 
+# Most numbers were there before, and never change: zeros, and what is constant on a GPU.
+_statistic = lru_cache(4096)(StatisticAnswer)
+
+
 def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
     """The inverse of `answer_frame`."""
     at = 0
@@ -352,7 +357,7 @@ def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
                 description,
                 stages,
                 subgroup_size,
-                tuple(StatisticAnswer(*one) for one in statistics),
+                tuple(_statistic(*one) for one in statistics),
                 tuple(taken),
                 synthetic,
                 bound,

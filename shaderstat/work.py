@@ -7,6 +7,7 @@ import json
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import astuple, replace
+from functools import cache
 from glob import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -204,7 +205,9 @@ def describe(planned: Planned, variant: Variant) -> Pipeline:
     # A captured pipeline's hash is that of its state: it stays what it is in whichever archive it is found.
     archived = candidate.archived
     base = ["state", SYNTHESIS_VERSION] if archived is None else ["archive", f"{archived.captured.hash:016x}"]
-    state = State(planned.source, _digest([*base, *said]), planned.given)
+    state = State(
+        planned.source, _digest([*base, *said]) if said or archived is not None else _usual_state(), planned.given
+    )
     words = [[one.words_sha256 or one.sha256, one.stage, one.entry_point] for one in found]
     return Pipeline(
         id=candidate.name + variant.label,
@@ -215,6 +218,12 @@ def describe(planned: Planned, variant: Variant) -> Pipeline:
         modules=modules,
         state=state if candidate.kind is not None else None,
     )
+
+
+@cache
+def _usual_state() -> str:
+    """The identity of state of which nothing was said."""
+    return _digest(["state", SYNTHESIS_VERSION])
 
 
 def _digest(value: object) -> str:

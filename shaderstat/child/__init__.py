@@ -10,6 +10,10 @@ from __future__ import annotations
 
 def serve(in_fd: int, out_fd: int) -> None:
     """Take a launch and jobs from `in_fd`, answer on `out_fd`, until the input ends."""
+    import gc
+
+    gc.set_threshold(50_000)  # many small objects, hardly a cycle
+
     from shaderstat.child.loop import Child
 
     Child(in_fd, out_fd).run()
