@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import click
@@ -88,7 +88,7 @@ def verdict(given: Settings, question: Question, opened: Sequence[tuple[str, Des
         accept=_accept(given),
     )
     tally = Tally(given)
-    with closing(_events(given)) as events:  # type: ignore[type-var]  # it is a generator
+    with closing(_events(given, question)) as events:  # type: ignore[type-var]  # it is a generator
         for event in events:
             tally.feed(event)
             judge.feed(event)
@@ -115,13 +115,15 @@ def verdict(given: Settings, question: Question, opened: Sequence[tuple[str, Des
     return found.status
 
 
-def _events(given: Settings) -> Iterator[Event]:
+def _events(given: Settings, question: Question) -> Iterator[Event]:
     paths = given.request.paths
     if len(paths) == 1 and is_report(paths[0]):
         return events_of(paths[0])
     from shaderstat import engine  # late: a slip in the options is told before anything is loaded
 
-    return engine.run(given.request)
+    # A remembered answer has no compile time: where that is what is judged, compilers are asked.
+    timed = any(rule.compile_time is not None for rule in question.rules)
+    return engine.run(replace(given.request, refresh=True) if timed else given.request)
 
 
 def _write(given: Settings, question: Question, found: Verdict, taken: Baseline) -> None:
