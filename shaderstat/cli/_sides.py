@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import io
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -149,8 +150,11 @@ def _is_saved(head: bytes) -> bool:
 
 
 def _head(path: str) -> bytes:
-    """A file's beginning; nothing of what can't be read, or is no plain path, which the engine says better."""
+    """A file's beginning; nothing of what can't be read, or is no plain path, which the engine says better. A pipe is
+    not looked into: what was read would be gone, and it may have no writer."""
     try:
+        if stat.S_ISFIFO(os.stat(path).st_mode):
+            return b""
         with open(path, "rb") as file:
             return file.read(_HEAD)
     except OSError:

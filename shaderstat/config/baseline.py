@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from shaderstat.config.reader import bytes_of
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import Baseline
 
@@ -26,8 +27,7 @@ def read_baseline(path: str) -> Baseline:
         ShaderstatError: it is none, or one of a later version.
     """
     try:
-        with open(path, "rb") as file:
-            data = json.load(file)
+        data = json.loads(bytes_of(path))
     except FileNotFoundError:
         raise
     except OSError as error:

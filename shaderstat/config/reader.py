@@ -186,7 +186,7 @@ def read(path: str) -> Node | None:
         ShaderstatError: the file can't be read, or isn't YAML.
     """
     try:
-        raw = _bytes_of(path)
+        raw = bytes_of(path, MAX_BYTES + 1)
     except OSError as error:
         raise ShaderstatError(f"{path}: {error.strerror}") from None
     except ValueError as error:  # a NUL in its name
@@ -209,14 +209,20 @@ def read(path: str) -> Node | None:
     return Node(node, _File(path))
 
 
-def _bytes_of(path: str) -> bytes:
-    """What a file holds, or a descriptor (``<(…)``). A named pipe may have no writer, and is not waited for."""
+def bytes_of(path: str, most: int = -1) -> bytes:
+    """What a file holds, or a descriptor (``<(…)``), up to so many bytes. A named pipe may have no writer, and is not
+    waited for.
+
+    Raises:
+        OSError: it can't be read.
+        ShaderstatError: it is no file.
+    """
     mode = os.stat(path).st_mode
     is_descriptor = os.path.dirname(path) in ("/dev/fd", "/proc/self/fd") or path == "/dev/stdin"
     if not stat.S_ISREG(mode) and not is_descriptor and path != os.devnull and not stat.S_ISDIR(mode):
         raise ShaderstatError(f"{path}: is {'a named pipe' if stat.S_ISFIFO(mode) else 'a device'}, not a file")
     with open(path, "rb") as file:
-        return file.read(MAX_BYTES + 1)
+        return file.read(most)
 
 
 def _syntax_error(path: str, text: str, error: yaml.YAMLError) -> ShaderstatError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -107,6 +108,24 @@ def test_a_report_that_was_cut_off(call: Call, save: Save) -> None:
     before.write_bytes(before.read_bytes()[: before.read_bytes().rindex(b'{"type":"end"') + 8])
     done = call("diff", before, save("after.jsonl", spills(0)))
     assert done.status == 2 and "was cut off" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("diff", "pipe", "a.json"),
+        ("check", "pipe", "--max", "registers=1"),
+        ("check", "a.json", "--baseline", "pipe", "--max", "registers=1"),
+    ],
+)
+def test_a_named_pipe_is_not_waited_for(
+    shaderstat: Run, save: Save, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    save("a.json", spills(0))
+    os.mkfifo(tmp_path / "pipe")
+    done = shaderstat(*arguments, "-t", "mock")
+    assert done.returncode == 2
+    assert "named pipe, not a file" in done.stderr
 
 
 @pytest.mark.parametrize(
