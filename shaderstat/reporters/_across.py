@@ -17,7 +17,6 @@ from shaderstat.reporters._gathered import (
     bound_words,
     cell,
     is_spill,
-    odd_subgroups,
     pipeline_words,
     short,
     subgroup,
@@ -91,7 +90,6 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         remarks.append("no room for: " + " · ".join(left_out))
     if bound:
         remarks.append(UPPER)
-    remarks += odd_subgroups(good)
     legend = [f"{MISSING} not reported by that driver"] if _has_gaps(sections, shown) else []
     if len(set(_drivers(gathered, good))) > 1:
         legend.append("Units differ: compare along time, not across")

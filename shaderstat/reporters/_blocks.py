@@ -11,7 +11,6 @@ from shaderstat.reporters._gathered import (
     Gathered,
     cell,
     is_spill,
-    odd_subgroups,
     pipeline_words,
     subgroup,
     title,
@@ -49,7 +48,7 @@ class _Line:
 
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
-    """Write the blocks. Returns whether the units had no room, and what a mark means."""
+    """Write the blocks. Returns whether the units had no room."""
     blocks = [
         (result, [(executable, _lines(gathered, result, executable)) for executable in result.executables])
         for result in gathered.results
@@ -74,8 +73,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         for text in complaints(result) if result.executables else ():
             pen.line()
             pen.prose(f"  {pen.paint('error', 'red')}  ", 9, text, options.width)
-    left_out = [] if has_units else ["no room for: units  (-f csv-long has all)"]
-    return [*left_out, *odd_subgroups(gathered.results)]
+    return [] if has_units else ["no room for: units  (-f csv-long has all)"]
 
 
 def _columns(lines: Sequence[_Line], room: int | None) -> tuple[tuple[int, int, int], bool]:

@@ -27,7 +27,6 @@ _DRIVERS: Mapping[int, str] = {3: "RADV", 6: "ANV", 18: "Turnip", 24: "NVK", 26:
 
 MISSING = "·"
 UPPER = "≤ an upper bound: compiled without its partner stages"
-ODD_SUBGROUP = "? the driver's own number, which is no subgroup size of any GPU"
 
 
 class Gathered:
@@ -150,16 +149,10 @@ def executable_words(executables: tuple[Executable, ...], executable: Executable
 
 
 def subgroup(executable: Executable | None) -> str:
-    """The subgroup size; with a ``?`` where it can't be one."""
+    """The subgroup size as the driver says it; with a ``?`` where it can't be one, which a remark tells."""
     if executable is None or executable.subgroup_size is None:
         return MISSING
     return str(executable.subgroup_size) + ("" if is_subgroup_size(executable.subgroup_size) else "?")
-
-
-def odd_subgroups(results: Iterable[Result]) -> list[str]:
-    """What the ``?`` of `subgroup` means, where there is one."""
-    odd = any(subgroup(each).endswith("?") for result in results for each in result.executables)
-    return [ODD_SUBGROUP] if odd else []
 
 
 def mark(executable: Executable) -> str:

@@ -11,7 +11,6 @@ from shaderstat.reporters._gathered import (
     UPPER,
     Gathered,
     mark,
-    odd_subgroups,
     stages,
     subgroup,
     target_heading,
@@ -50,7 +49,6 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     return [
         *(["no room for: " + " · ".join(missing)] if missing else []),
         *([UPPER] if upper else []),
-        *odd_subgroups(gathered.results),
     ]
 
 

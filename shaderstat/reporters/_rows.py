@@ -13,7 +13,6 @@ from shaderstat.reporters._gathered import (
     cell,
     executable_words,
     is_spill,
-    odd_subgroups,
     short,
     subgroup,
     target_heading,
@@ -96,7 +95,6 @@ def _table(
         remarks = [*_most(rows, columns), *_notes(shown), *remarks]
         if any(each.bound == "upper" for result in results for each in result.executables):
             remarks.append(UPPER)
-        remarks += odd_subgroups(results)
         _write(rows, shown, (first, second), pen, options)
     _failures.rows(results, names, first, pen, options)
     if options.verbosity and rows:

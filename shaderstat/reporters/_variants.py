@@ -13,7 +13,6 @@ from shaderstat.reporters._gathered import (
     bound_words,
     cell,
     is_spill,
-    odd_subgroups,
     stages,
     subgroup,
     title,
@@ -64,7 +63,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     left_out = [labels[result.pipeline] for i, result in enumerate(good) if i not in shown]
     if left_out:
         remarks.append("no room for: " + " · ".join(left_out))
-    return [*remarks, *([UPPER] if bound_words(good) else []), *odd_subgroups(good)]
+    return [*remarks, UPPER] if bound_words(good) else remarks
 
 
 def _all(gathered: Gathered) -> list[str]:
