@@ -8,8 +8,13 @@ import click
 
 from shaderstat.cli import _options
 
-# Kinds of entries, as people know them.
-_WORDS = {"answer": "answers", "target": "targets", "fact": "facts about files"}
+# Kinds of entries, as people know them: one of them, several.
+_WORDS = {
+    "answer": ("answer", "answers"),
+    "target": ("target", "targets"),
+    "fact": ("fact about files", "facts about files"),
+    "text": ("text", "texts"),
+}
 
 
 @click.group("cache", context_settings=_options.CONTEXT)
@@ -49,8 +54,9 @@ def info() -> None:
     with Store(folder(), limit) as store:
         found = store.contents
         click.echo(f"size     {size_words(found.size)} of at most {size_words(limit)}")
-        counts = [f"{found.entries[kind]} {words}" for kind, words in _WORDS.items() if found.entries.get(kind)]
-        click.echo(f"holds    {', '.join([*counts, f'{found.texts} texts'])}")
+        entries = {**found.entries, "text": found.texts}
+        counts = [f"{entries.get(kind, 0)} {words[entries.get(kind, 0) != 1]}" for kind, words in _WORDS.items()]
+        click.echo(f"holds    {', '.join(counts)}")
         for note in store.notes:
             click.echo(note.message, err=True)
 
