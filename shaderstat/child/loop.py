@@ -92,7 +92,7 @@ class Child:
         executables: tuple[ExecutableAnswer, ...] = ()
         failure: Failure | None = None
         try:
-            self._announce("prepare")
+            self._phase = "prepare"  # as the parent has it of every job until it hears otherwise
             captured = None
             if job.state is None:
                 prepared = prepare(job)

@@ -354,7 +354,7 @@ def test_garbage_on_the_protocol_costs_the_job_in_hand(noise: bytes, monkeypatch
             return super().read()
 
     monkeypatch.setattr(pool_module, "ChildProcess", Noisy)
-    outcomes = run(mock(), MIXED)
+    outcomes = run(mock(killer(sleep_s=0.1)), MIXED)
     assert [one.answer.status for one in outcomes] == ["ok", "ok", "crashed", "ok", "ok"]
     failure = outcomes[2].answer.failure
     assert failure is not None
