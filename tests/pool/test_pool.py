@@ -354,7 +354,8 @@ def test_garbage_on_the_protocol_costs_the_job_in_hand(noise: bytes, monkeypatch
             return super().read()
 
     monkeypatch.setattr(pool_module, "ChildProcess", Noisy)
-    outcomes = run(mock(killer(sleep_s=0.1)), MIXED)
+    # Long enough that the answer before it is read by itself, however busy the machine is.
+    outcomes = run(mock(killer(sleep_s=2.0)), MIXED)
     assert [one.answer.status for one in outcomes] == ["ok", "ok", "crashed", "ok", "ok"]
     failure = outcomes[2].answer.failure
     assert failure is not None
