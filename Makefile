@@ -28,6 +28,7 @@ lint: $(TEST)/installed
 bench: $(TEST)/installed
 	$(TEST)/bin/python benchmarks/startup.py
 	$(TEST)/bin/python benchmarks/overhead.py
+	$(TEST)/bin/python benchmarks/throughput.py
 
 samples:
 	sample_spirv/build.sh
