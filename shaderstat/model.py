@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:  # 3 ms, which a child needs for other things
     from fractions import Fraction
 
+    from shaderstat.instrumentation import Execution, Instrumentation
+
 REPORT_VERSION = 1
 
 Key = TypeVar("Key")
@@ -36,7 +38,7 @@ BAD_STATUSES = frozenset({"invalid", "failed", "crashed", "timeout"})
 UNANSWERED = ("invalid", "unsupported", "failed", "crashed", "timeout")
 
 # Phases of one request in a child, in order; a death or a time-out names the one it fell into.
-PHASES = ("start", "prepare", "validate", "compile", "query")
+PHASES = ("start", "prepare", "validate", "compile", "query", "run")
 
 # VkPipelineExecutableStatisticFormatKHR, by value (VK_KHR_pipeline_executable_properties).
 STATISTIC_FORMATS = ("bool32", "int64", "uint64", "float64")
@@ -123,6 +125,8 @@ class Launch:
         spirv_tools: SPIRV-Tools' library, or a folder of its programs, as the child finds it; None: it looks itself.
         packages: name and version of each package that the compiler was made of, for the record.
         setup: how the device is made.
+        runs: shaders shall run there: the device needs not tell executables, has a queue, and
+            VK_ARM_shader_instrumentation is enabled where it is there.
     """
 
     id: str
@@ -137,6 +141,7 @@ class Launch:
     spirv_tools: str | None = None
     packages: Mapping[str, str] = field(default_factory=dict)
     setup: Setup = Setup()
+    runs: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +178,7 @@ class Request:
         optimize: False to ask for code that is not optimised.
         profile: ``vulkan``, ``webgpu``, ``dxvk`` or ``vkd3d``: the stack whose features the device is made with.
         keep_states: tell what is compiled with each result (`ResultEvent.state`).
+        execution: run each pipeline, so; None to compile alone.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
         own_targets: targets that the user describes, by name; `shaderstat.targets.own` says in what words.
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
@@ -205,6 +211,7 @@ class Request:
     optimize: bool = True
     profile: str | None = None
     keep_states: bool = False
+    execution: Execution | None = None
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     own_targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -300,6 +307,7 @@ class Job:
             there are no `modules`, and nothing is inferred.
         keep_state: tell what is compiled, before it is compiled.
         compile: False to stop when the state is known: the answer is what would have been compiled.
+        execution: run the pipeline, so.
     """
 
     kind: str
@@ -313,6 +321,7 @@ class Job:
     state: Mapping[str, Any] | None = None
     keep_state: bool = False
     compile: bool = True
+    execution: Execution | None = None
 
 
 # ── What a backend answers ────────────────────────────────────────────────────────────────────────────────────────
@@ -412,6 +421,7 @@ class Answer:
         state: what was compiled, also where the driver died of it (`Job.keep_state`), as
             `shaderstat.pipeline.spec.pack` has it.
         driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
+        instrumentation: what its run gave (`Job.execution`).
         cached: it was remembered: no driver was asked, and there are no durations.
     """
 
@@ -425,6 +435,7 @@ class Answer:
     spec: Mapping[str, Any] | None = None
     state: Mapping[str, Any] | None = None
     driver_ns: int = 0
+    instrumentation: Instrumentation | None = None
     cached: bool = False
 
 
@@ -618,7 +629,8 @@ class Executable:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One pipeline on one target. `target` is None for a file that makes no pipeline."""
+    """One pipeline on one target. `target` is None for a file that makes no pipeline; `instrumentation` where it was
+    run."""
 
     pipeline: str
     target: str | None
@@ -629,6 +641,7 @@ class Result:
     executables: tuple[Executable, ...] = ()
     failure: Failure | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    instrumentation: Instrumentation | None = None
 
 
 def failure_words(failure: Failure) -> str:

@@ -21,11 +21,12 @@ from tests.conftest import ROOT, Run
 PACKAGE = ROOT / "shaderstat"
 
 # The part that is shipped to where a compiler runs: standard library, and `vulkan` in one room.
-KIT = ("_version", "model", "errors", "wire", "registry", "spirv", "pipeline", "backends", "child")
+KIT = ("_version", "model", "instrumentation", "errors", "wire", "registry", "spirv", "pipeline", "backends", "child")
 
 # Room → (rooms of this package, packages of others). A room may always import itself and the standard library.
 TABLE: dict[str, tuple[set[str], set[str]]] = {
     "model": (set(), set()),
+    "instrumentation": (set(), set()),
     "errors": (set(), set()),
     "_version": (set(), set()),
     "memory": (set(), set()),

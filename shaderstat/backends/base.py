@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import importlib
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shaderstat.errors import NoTarget
 from shaderstat.model import Device, Driver, Durations, ExecutableAnswer, Launch
 from shaderstat.pipeline.spec import PipelineSpec
+
+if TYPE_CHECKING:
+    from shaderstat.instrumentation import Execution, Instrumentation, Offer
+    from shaderstat.pipeline.resources import Resources
 
 
 class DeviceFacts(Protocol):
@@ -92,6 +96,14 @@ class CompiledPipeline(Protocol):
             DriverError: the executables themselves can't be listed.
         """
 
+    def run(self, execution: Execution, resources: Resources) -> Instrumentation:
+        """Make what the shaders read and write, record, submit, wait, and read what was counted and written.
+
+        Raises:
+            DriverError: a VkResult other than success, VK_ERROR_DEVICE_LOST and VK_TIMEOUT included.
+            Unsupported: the device can't, ``run/limit`` and the like.
+        """
+
     def diagnostics(self) -> tuple[tuple[str, str], ...]:
         """(code, message) of each oddity met while querying: ``vulkan/incomplete`` and the like; those of
         `QUERY_ERRORS` are errors."""
@@ -105,16 +117,24 @@ class Backend(Protocol):
     2. `facts` tell synthesis what the device has.
     3. `compile` makes one pipeline of a spec, capturing what was asked for.
     4. `CompiledPipeline.query` asks for executables, statistics and representations.
-    5. Leaving the pipeline's context destroys it and what it was made of, in reverse order.
-    6. `close` lets the device go.
+    5. `CompiledPipeline.run` runs it, where that was asked for (`Launch.runs`).
+    6. Leaving the pipeline's context destroys it and what it was made of, in reverse order.
+    7. `close` lets the device go.
+
+    Attributes:
+        facts: of the device.
+        offer: the metrics of VK_ARM_shader_instrumentation; None where the device has none, or nothing shall run.
+        tells_executables: whether step 4 can be had; a device on which shaders run needs it not.
     """
 
     facts: DeviceFacts
+    offer: Offer | None
+    tells_executables: bool
 
     def compile(
-        self, spec: PipelineSpec, *, statistics: bool, representations: bool
+        self, spec: PipelineSpec, *, statistics: bool, representations: bool, instrument: bool = False
     ) -> AbstractContextManager[CompiledPipeline]:
-        """Create the pipeline.
+        """Create the pipeline; with `instrument` one whose shaders count (INSTRUMENT_SHADERS_BIT_ARM).
 
         Raises:
             DriverError: a VkResult other than success.
