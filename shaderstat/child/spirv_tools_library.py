@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from shaderstat.child.spirv_tools import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
+from shaderstat.child.spirv_tool import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
 from shaderstat.spirv.words import MAGIC
 
 # spv_result_t, the instruction's number, the message.

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from shaderstat.child.spirv_tools import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
+from shaderstat.child.spirv_tool import ENVIRONMENTS, LIMIT_S, VALID, Options, Refusal, ToolFailed
 
 # What a program may write: a disassembly has about twelve times the bytes of its module.
 OUTPUT_LIMIT = 64 << 20

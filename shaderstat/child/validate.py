@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shaderstat.backends.base import DeviceFacts
-from shaderstat.child.spirv_tools import Options, SpirvTools
+from shaderstat.child.spirv_tool import Options
+from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Diagnostic
 from shaderstat.pipeline.stages import StageInput

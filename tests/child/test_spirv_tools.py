@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from shaderstat.child.spirv_tools import ENVIRONMENTS, Options, SpirvTools, choose_environment
+from shaderstat.child.spirv_tool import ENVIRONMENTS, Options
+from shaderstat.child.spirv_tools import SpirvTools, choose_environment
 from shaderstat.child.spirv_tools_programs import Programs
 from shaderstat.errors import InvalidSpirv
 from shaderstat.spirv.words import load

@@ -9,7 +9,8 @@ import pytest
 from shaderstat.backends.mock import Facts
 from shaderstat.backends.mock.scenario import Scenario
 from shaderstat.child.prepare import prepare
-from shaderstat.child.spirv_tools import Options, SpirvTools, Verdict
+from shaderstat.child.spirv_tool import Options
+from shaderstat.child.spirv_tools import SpirvTools, Verdict
 from shaderstat.child.validate import Validator
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Diagnostic, Job, JobModule
