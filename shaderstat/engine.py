@@ -47,9 +47,10 @@ from shaderstat.targets.opening import Opened, Opening, target_id
 from shaderstat.variants import Variant
 from shaderstat.work import Work, describe
 
-if TYPE_CHECKING:  # read while children start
+if TYPE_CHECKING:  # read while children start, or not at all
     from shaderstat.annotate import Annotator
     from shaderstat.store import Store
+    from shaderstat.targets.having import Having
 
 NOT_VALIDATED = Diagnostic(
     "warning",
@@ -161,6 +162,7 @@ class _Run:
         self.waiting = Reorder()
         self.told: int | None = None  # the last task whose pipeline was yielded
         self.lost: set[int] = set()  # places of targets of which it was said that they are
+        self.having: Having | None = None
 
     def events(self, opening: Opening, setup: Setup) -> Iterator[Event]:
         """The run's events, in order.
@@ -349,13 +351,25 @@ class _Run:
             failure=failure,
             diagnostics=(
                 *planned.candidate.diagnostics,
-                *answer.diagnostics,
+                *self._with_others(answer, target),
                 *annotator.diagnostics(answer.executables),
             ),
         )
         data = tuple(tuple(one.data for one in executable.representations) for executable in answer.executables)
         state = None if answer.state is None else {"spec": answer.state, "setup": planned.setup}
         yield self._result(result, data, state)
+
+    def _with_others(self, answer: Answer, target: Target) -> tuple[Diagnostic, ...]:
+        """The answer's remarks: that this device lacks something with the targets that have it."""
+        if not answer.needs:
+            return answer.diagnostics
+        if self.having is None:
+            from shaderstat.targets.having import Having
+
+            self.having = Having(self.request)
+        *others, lacking = answer.diagnostics
+        hint = "; ".join(filter(None, (lacking.hint, self.having.hint(answer.needs, target.id))))
+        return (*others, replace(lacking, hint=hint or None))
 
     def _result(
         self, result: Result, data: tuple[tuple[bytes, ...], ...] = (), state: Mapping[str, Any] | None = None

@@ -423,6 +423,8 @@ class Answer:
         driver_ns: the time inside vkCreate*Pipelines and vkGetPipelineExecutable*.
         instrumentation: what its run gave (`Job.execution`).
         cached: it was remembered: no driver was asked, and there are no durations.
+        needs: where the device lacks some of it, everything that the modules ask of one, in the words of
+            `shaderstat.pipeline.requirements.takes`: for telling which others have it all.
     """
 
     status: str
@@ -437,6 +439,7 @@ class Answer:
     driver_ns: int = 0
     instrumentation: Instrumentation | None = None
     cached: bool = False
+    needs: tuple[str, ...] = ()
 
 
 # ── What a report holds ───────────────────────────────────────────────────────────────────────────────────────────

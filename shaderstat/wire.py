@@ -327,6 +327,7 @@ def answer_to_plain(answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
         "spec_found": answer.spec_found,
         "spec": answer.spec,
         "driver_ns": answer.driver_ns,
+        **({"needs": answer.needs} if answer.needs else {}),
     }, blobs
 
 
@@ -375,4 +376,5 @@ def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
         spec=header["spec"],
         driver_ns=header["driver_ns"],
         cached=header.get("cached", False),
+        needs=tuple(header.get("needs", ())),
     )

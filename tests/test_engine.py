@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ from shaderstat import engine
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.inputs import InputModule
 from shaderstat.model import (
+    Answer,
+    Device,
+    Diagnostic,
+    Driver,
     Durations,
     EndEvent,
     Event,
@@ -31,8 +36,11 @@ from shaderstat.model import (
     RunEvent,
     TargetEvent,
 )
+from shaderstat.pool import Outcome
 from shaderstat.pool import pool as pool_module
 from shaderstat.pool.child import ChildProcess
+from shaderstat.targets import having
+from shaderstat.targets.listing import Reached
 from shaderstat.variants import parse
 
 SAMPLES = Path(__file__).resolve().parents[1] / "sample_spirv"
@@ -352,3 +360,37 @@ def test_many_variants_are_made_one_by_one() -> None:
     assert work.pipeline(0).id == "tuned[1=0,2=0]"
     assert work.pipeline(89_999).id == "tuned[1=299,2=299]"
     assert work.variant(301).values == {"1": "1", "2": "1"}
+
+
+# ── Who has what a device lacks ───────────────────────────────────────────────────────────────────────────────────
+
+
+def test_what_a_device_lacks_is_said_with_the_targets_that_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Out of what is remembered, which is looked at once, and where something is lacking alone."""
+    looked: list[Request] = []
+
+    def remembered(request: Request) -> tuple[Reached, ...]:
+        looked.append(request)
+        nobody = Driver(0, "", "", ""), Device("", 0, 0, "", "", "")
+        both, one = frozenset({"RayTracingKHR", "SPIR-V-1.4"}), frozenset({"RayTracingKHR"})
+        return tuple(
+            Reached(name, "", *nobody, "tree", "tree sid", True, True, "", takes)
+            for name, takes in (("mock", both), ("radv@sid:navi31", both), ("nvk@sid:ad102", one))
+        )
+
+    def answers(pool: object, tasks: int, load: object, shares: object) -> Iterator[Outcome]:
+        remark = Diagnostic("error", "vulkan/feature-missing", "asks for capability RayTracingKHR")
+        lacking = Answer("unsupported", diagnostics=(remark,), needs=("RayTracingKHR", "SPIR-V-1.4"))
+        other = replace(lacking, diagnostics=(replace(remark, hint="--env A=b has it"),))
+        return iter([Outcome(0, 0, lacking, 1), Outcome(0, 1, Answer("ok"), 1), Outcome(0, 2, other, 1)])
+
+    monkeypatch.setattr(having, "remembered", remembered)
+    monkeypatch.setattr(engine.Pool, "run", answers)
+    files = tuple(str(SAMPLES / f"{name}.comp.spv") for name in ("blur", "julia", "sort"))
+    told = [event.result.diagnostics for event in results(list(engine.run(replace(MOCK, paths=files))))]
+    assert [[one.hint for one in each] for each in told] == [
+        ["radv@sid:navi31 has it (-t radv@sid:navi31)"],
+        [],
+        ["--env A=b has it; radv@sid:navi31 has it (-t radv@sid:navi31)"],
+    ]
+    assert len(looked) == 1

@@ -23,7 +23,7 @@ from shaderstat.model import STAGE_BITS, Answer, Diagnostic, Durations, Executab
 from shaderstat.pipeline import profiles, requirements
 from shaderstat.pipeline.overrides import overlay
 from shaderstat.pipeline.spec import pack, to_plain
-from shaderstat.pipeline.stages import blame
+from shaderstat.pipeline.stages import StageInput, blame
 from shaderstat.pipeline.synthesis import synthesise
 
 # How long a driver may take to let its device go.
@@ -91,6 +91,7 @@ class Child:
         status, durations, driver_ns = "ok", Durations(), 0
         executables: tuple[ExecutableAnswer, ...] = ()
         failure: Failure | None = None
+        asking: Sequence[StageInput] = ()  # of which it isn't known yet whether the device takes them
         try:
             self._phase = "prepare"  # as the parent has it of every job until it hears otherwise
             captured = None
@@ -100,10 +101,12 @@ class Child:
                 captured, prepared = prepare_state(job)
             remarks += prepared.remarks
             remarks += profiles.check(self._setup, backend.facts)
-            for stage in prepared.stages:
+            asking = prepared.stages
+            for stage in asking:
                 # Before the validator, which calls a capability that Vulkan's core lacks an error of the module.
                 with blame(stage.path):
                     requirements.check(stage.reflection, stage.entry, backend.facts)
+            asking = ()
             if job.validate:
                 self._announce("validate")
                 validator.check(prepared.stages, remarks, timeout_s=job.timeout_s)
@@ -159,6 +162,7 @@ class Child:
             failure=failure,
             spec_found=prepared.spec_found,
             driver_ns=driver_ns,
+            needs=requirements.needs((one.reflection, one.entry) for one in asking),
         )
 
     # ── The stream ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -2,8 +2,9 @@
 
 `shaderstat targets` asks this of dozens of GPUs. One process loads the kit and the Vulkan loader once and forks for
 each trial, since an unknown GPU's name aborts a driver. The input is one ``job`` frame and then ``launch`` frames, each
-with its ``environment`` and ``timeout_s``; the output is, for each launch, ``hello`` and ``answer``, or ``refused``. A
-launch of device -1 stands for all devices of the loader and is answered once for each of them.
+with its ``environment`` and ``timeout_s``; the output is, for each launch, ``hello`` (with what the device ``takes``,
+as `shaderstat.pipeline.requirements` has it) and ``answer``, or ``refused``. A launch of device -1 stands for all
+devices of the loader and is answered once for each of them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import Answer, Launch
+from shaderstat.pipeline.requirements import takes
 from shaderstat.pipeline.synthesis import synthesise
 
 
@@ -88,11 +90,12 @@ def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, prepa
     def compile_it() -> bytes:
         backend = open_backend(launch, SpirvTools(None))
         facts = backend.facts
-        hello = wire.Hello(facts.driver, facts.device, launch.device, None)
+        hello = wire.hello_to_plain(wire.Hello(facts.driver, facts.device, launch.device, None))
+        hello["takes"] = takes(facts)
         spec = synthesise(prepared.stages, facts)
         with backend.compile(spec, statistics=True, representations=True) as pipeline:
             answer = Answer("ok", pipeline.query())
-        return wire.hello_frame(hello) + wire.answer_frame(answer)
+        return wire.frame(wire.HELLO, hello) + wire.answer_frame(answer)
 
     return _forked(compile_it, environment, limit_s, launch.id)
 

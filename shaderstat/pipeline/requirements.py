@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
@@ -56,15 +57,55 @@ def check(module: Reflection, entry: EntryPoint, facts: DeviceFacts) -> None:
         raise Unsupported("vulkan/feature-missing", f"{facts.device.name} lacks {'.'.join(feature)}")
 
 
+def needs(stages: Iterable[tuple[Reflection, EntryPoint]]) -> tuple[str, ...]:
+    """Everything that `check` holds against a device, of all stages of a pipeline, less what every device has: words of
+    `takes`, sorted. Empty where a stage asks for something that Vulkan does not have: no device takes that."""
+    found: set[str] = set()
+    for module, entry in stages:
+        if module.version not in _SPIRV_VERSIONS:
+            return ()
+        if module.version != (1, 0):
+            found.add(_version_word(module.version))
+        if entry.stage in _STAGE_FEATURES:
+            found.add(entry.stage)
+        for name in (*(spirv.name("Capability", number) for number in module.capabilities), *module.extensions):
+            alternatives = vulkan.capability_requirements(name)
+            if alternatives is None:
+                return ()
+            if alternatives:
+                found.add(name)
+    return tuple(sorted(found))
+
+
+def takes(facts: DeviceFacts) -> tuple[str, ...]:
+    """What this device has of all that modules may ask for, sorted: names of capabilities and of SPIR-V extensions,
+    ``SPIR-V-1.3``, and the stages that need a feature. A device takes a pipeline whose `needs` are among them."""
+    found = {_version_word(version) for version in _SPIRV_VERSIONS if _takes_version(version, facts)}
+    found |= {stage for stage, feature in _STAGE_FEATURES.items() if facts.has_feature(*feature)}
+    for name in vulkan.required_names():
+        alternatives = vulkan.capability_requirements(name)
+        if alternatives and any(_is_met(one, facts) for one in alternatives):
+            found.add(name)
+    return tuple(sorted(found))
+
+
+def _version_word(version: tuple[int, int]) -> str:
+    return f"SPIR-V-{version[0]}.{version[1]}"
+
+
+def _takes_version(version: tuple[int, int], facts: DeviceFacts) -> bool:
+    if facts.api_version[:2] >= _SPIRV_VERSIONS[version]:
+        return True
+    return version == (1, 4) and facts.has_extension(_SPIRV_1_4)
+
+
 def _check_version(version: tuple[int, int], facts: DeviceFacts) -> None:
     needed = _SPIRV_VERSIONS.get(version)
     name = f"SPIR-V {version[0]}.{version[1]}"
     if needed is None:
         newest = f"{KNOWN_VERSION[0]}.{KNOWN_VERSION[1]}"
         raise Unsupported("vulkan/version", f"is {name}: Vulkan takes up to {newest}")
-    if facts.api_version[:2] >= needed:
-        return
-    if version == (1, 4) and facts.has_extension(_SPIRV_1_4):
+    if _takes_version(version, facts):
         return
     extension = f" or {_SPIRV_1_4}" if version == (1, 4) else ""
     raise Unsupported(

@@ -173,13 +173,8 @@ def struct_names() -> tuple[str, ...]:
 def feature_structs() -> tuple[Struct, ...]:
     """The structs that go into VkPhysicalDeviceFeatures2 (it and VkPhysicalDeviceFeatures themselves not among them):
     ``sType``, ``pNext``, then VkBool32 members, all of them."""
-    return _extending("VkPhysicalDeviceFeatures2")
-
-
-@cache
-def property_structs() -> tuple[Struct, ...]:
-    """The structs that go into VkPhysicalDeviceProperties2."""
-    return _extending("VkPhysicalDeviceProperties2")
+    found = (struct(row[0]) for row in tables.STRUCTS if "VkPhysicalDeviceFeatures2" in row[5].split())
+    return tuple(each for each in found if each is not None)
 
 
 @cache
@@ -193,11 +188,6 @@ def promoted(struct: str) -> Mapping[str, tuple[str, str]]:
         owner, _, old = before.partition(".")
         found[member] = (owner, old)
     return found
-
-
-def _extending(base: str) -> tuple[Struct, ...]:
-    found = (struct(row[0]) for row in tables.STRUCTS if base in row[5].split())
-    return tuple(each for each in found if each is not None)
 
 
 @cache
@@ -262,8 +252,13 @@ def extension_requirements(name: str) -> tuple[Requirement, ...] | None:
     return _requirements(name)
 
 
+def required_names() -> tuple[str, ...]:
+    """Every capability and SPIR-V extension that vk.xml knows."""
+    return tuple(_SPIRV)
+
+
 def _requirements(name: str) -> tuple[Requirement, ...] | None:
-    row = dict(tables.SPIRV).get(name)
+    row = _SPIRV.get(name)
     if row is None:
         return None
     found = []
@@ -282,6 +277,9 @@ def _requirements(name: str) -> tuple[Requirement, ...] | None:
             )
         )
     return tuple(found)
+
+
+_SPIRV = dict(tables.SPIRV)
 
 
 def _version(text: str) -> tuple[int, int] | None:

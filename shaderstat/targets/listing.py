@@ -35,6 +35,7 @@ class Reached:
         gpu: the product's usual name, or the device's own.
         where: for people: ``loader``, ``null device``, ``tree sid``, ``built in``, ``described``.
         alike: a hash of its answer to the trial: targets of one driver that share it are one compiler, as far as seen.
+        takes: what modules may ask of it, in the words of `Answer.needs`.
     """
 
     target: str
@@ -46,6 +47,7 @@ class Reached:
     statistics: bool
     representations: bool
     alike: str
+    takes: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,27 +116,13 @@ def listing(
         again: ask even where the answer is remembered.
         progress: told how many of how many compilers have been asked, where any is.
     """
-    extra = dict(environment or {})
-    around = {**os.environ, **extra}
-    places, absent = all_places(around)
-    groups = [_loader(around), *(_without_gpu(place, around) for place in places)]
-    request = Request((), environment=extra, own_targets=own or {})
-    unknown: list[Unreached] = []
-    for name in request.own_targets:
-        try:
-            groups.append(_described(name, request, around))
-        except ShaderstatError as error:
-            unknown.append(Unreached((name,), error.message.removeprefix(f"{name}: "), error.hint or ""))
-    memories = {folder: memory.recall(folder) for folder in {group.keep for group in groups}}
-    known = {
-        group.key: memories[group.keep][group.key][1]
-        for group in groups
-        if not again
-        and memories[group.keep].get(group.key, ("", {}))[0] == group.identity
-        and group.believes(memories[group.keep][group.key][1])
-    }
+    request = Request((), environment=dict(environment or {}), own_targets=own or {})
+    groups, absent, unknown = _groups(request)
+    memories, known = _recall(groups)
+    if again:
+        known = {}
     asked = [group for group in groups if group.key not in known]
-    work = [(group, name, launch) for group in asked for name, launch in _launches(group, extra)]
+    work = [(group, name, launch) for group in asked for name, launch in _launches(group, request.environment)]
     if work:
         found = try_all([launch for _, _, launch in work], lambda done: progress(done, len(work)))
         for (group, name, _), trials in zip(work, found, strict=True):
@@ -144,6 +132,41 @@ def listing(
         memory.remember(folder, {**memories[folder], **fresh})
     found_out = _draw_up(groups, known, absent, request)
     return replace(found_out, unreached=(*found_out.unreached, *unknown))
+
+
+def remembered(request: Request) -> tuple[Reached, ...]:
+    """What `listing` would say can be reached, as far as that needs no asking; without the mock. Empty where nothing
+    has been asked yet, or everything is stale."""
+    groups, absent, _ = _groups(request)
+    _, known = _recall(groups)
+    found = _draw_up([group for group in groups if group.key in known], known, absent, request)
+    return tuple(one for one in found.reached if one.source != "mock")
+
+
+def _groups(request: Request) -> tuple[list[_Group], list[Absent], list[Unreached]]:
+    """Everything to ask, the drivers that are nowhere, and targets of one's own that make no sense."""
+    around = {**os.environ, **request.environment}
+    places, absent = all_places(around)
+    groups = [_loader(around), *(_without_gpu(place, around) for place in places)]
+    unknown: list[Unreached] = []
+    for name in request.own_targets:
+        try:
+            groups.append(_described(name, request, around))
+        except ShaderstatError as error:
+            unknown.append(Unreached((name,), error.message.removeprefix(f"{name}: "), error.hint or ""))
+    return groups, absent, unknown
+
+
+def _recall(groups: Sequence[_Group]) -> tuple[dict[Path, memory.Memory], dict[str, memory.Outcomes]]:
+    """What the groups' folders remember, and what of it still holds, by the groups' keys."""
+    memories = {folder: memory.recall(folder) for folder in {group.keep for group in groups}}
+    known = {
+        group.key: memories[group.keep][group.key][1]
+        for group in groups
+        if memories[group.keep].get(group.key, ("", {}))[0] == group.identity
+        and group.believes(memories[group.keep][group.key][1])
+    }
+    return memories, known
 
 
 def _loader(around: Mapping[str, str]) -> _Group:
@@ -255,6 +278,7 @@ def _reached(target: str, gpu: str, source: str, where: str, trial: Trial) -> Re
         statistics=trial.statistics,
         representations=trial.representations,
         alike=trial.answers,
+        takes=trial.takes,
     )
 
 

@@ -9,9 +9,10 @@ import contextlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 from shaderstat.model import Device, Driver
 from shaderstat.targets.probe import Trial
@@ -19,7 +20,7 @@ from shaderstat.trees.launch import cache_home
 
 FILE = "targets.json"
 # Version of the file. Another one is forgotten.
-FORMAT = 1
+FORMAT = 2
 
 # A chip's name ("" for the loader's devices) → its trials.
 Outcomes = dict[str, list[Trial]]
@@ -35,11 +36,18 @@ def recall(folder: Path) -> Memory:
 
 def remember(folder: Path, memory: Mapping[str, tuple[str, Outcomes]]) -> None:
     """Replace what is remembered in `folder`. Where that can't be written, the next run asks again."""
+    taken: dict[frozenset[str], int] = {}  # written once each: a driver's GPUs take the same, nearly all of them
+
+    def plain(trial: Trial) -> dict[str, object]:
+        number = taken.setdefault(trial.takes, len(taken))
+        return {**asdict(replace(trial, takes=frozenset())), "takes": number}
+
     groups = {
-        key: {"identity": identity, "outcomes": {name: [asdict(one) for one in trials] for name, trials in out.items()}}
+        key: {"identity": identity, "outcomes": {name: [plain(one) for one in trials] for name, trials in out.items()}}
         for key, (identity, out) in memory.items()
     }
-    data = json.dumps({"format": FORMAT, "groups": groups}, separators=(",", ":"))
+    written = {"format": FORMAT, "taken": [sorted(one) for one in taken], "groups": groups}
+    data = json.dumps(written, separators=(",", ":"))
     for file in (folder / FILE, _elsewhere(folder)):
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -60,14 +68,18 @@ def _read(file: Path) -> Memory:
         plain = json.loads(file.read_bytes())
         if plain["format"] != FORMAT:
             return {}
+        taken = [frozenset(one) for one in plain["taken"]]
         return {
-            key: (one["identity"], {name: [*map(_trial, trials)] for name, trials in one["outcomes"].items()})
+            key: (
+                one["identity"],
+                {name: [_trial(each, taken) for each in trials] for name, trials in one["outcomes"].items()},
+            )
             for key, one in plain["groups"].items()
         }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
         return {}
 
 
-def _trial(plain: dict[str, object]) -> Trial:
-    driver, device = plain.pop("driver"), plain.pop("device")
-    return Trial(driver=Driver(**driver), device=Device(**device), **plain)  # type: ignore[arg-type]
+def _trial(plain: dict[str, Any], taken: Sequence[frozenset[str]]) -> Trial:
+    driver, device, takes = Driver(**plain.pop("driver")), Device(**plain.pop("device")), taken[plain.pop("takes")]
+    return Trial(driver=driver, device=device, takes=takes, **plain)

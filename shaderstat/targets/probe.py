@@ -33,6 +33,7 @@ class Trial:
         driver, device: who answered.
         statistics, representations: whether it gave any.
         answers: a hash of its statistics: compilers that are one answer alike.
+        takes: what modules may ask of it, in the words of `Answer.needs`.
     """
 
     problem: str
@@ -42,6 +43,7 @@ class Trial:
     statistics: bool = False
     representations: bool = False
     answers: str = ""
+    takes: frozenset[str] = frozenset()
 
 
 def try_all(launches: Sequence[Launch], progress: Callable[[int], None] = lambda count: None) -> list[list[Trial]]:
@@ -126,20 +128,21 @@ def _trials(output: bytes) -> Iterable[Trial]:
     reader = wire.FrameReader()
     reader.feed(output)
     hello: wire.Hello | None = None
+    taken: frozenset[str] = frozenset()
     try:
         while (frame := reader.next()) is not None:
             kind, header, blob = frame
             if kind == wire.HELLO:
-                hello = wire.hello_from_plain(header)
+                hello, taken = wire.hello_from_plain(header), frozenset(header["takes"])
             elif kind == wire.REFUSED:
                 yield _failed(header["message"])
             elif kind == wire.ANSWER and hello is not None:
-                yield _answered(hello, wire.answer_from_frame(header, blob))
+                yield _answered(hello, wire.answer_from_frame(header, blob), taken)
     except wire.ProtocolError:
         return
 
 
-def _answered(hello: wire.Hello, answer: Answer) -> Trial:
+def _answered(hello: wire.Hello, answer: Answer, taken: frozenset[str]) -> Trial:
     return Trial(
         problem="" if answer.executables else "it lists no executables",
         index=hello.device_index,
@@ -148,6 +151,7 @@ def _answered(hello: wire.Hello, answer: Answer) -> Trial:
         statistics=any(one.statistics for one in answer.executables),
         representations=any(one.representations for one in answer.executables),
         answers=_fingerprint(answer),
+        takes=taken,
     )
 
 

@@ -106,7 +106,9 @@ def test_ray_tracing_is_offered_and_mesh_shaders_are_named(stats: Stats) -> None
     said = {one["pipeline"]: one["diagnostics"][-1] for one in report["results"]}
     assert said["grid"]["message"].startswith("asks for capability MeshShadingEXT: ")
     assert said["rays"]["message"].startswith("asks for capability RayTracingKHR: ")
-    assert said["rays"]["hint"] == "this driver has it with --env RADV_PERFTEST=rt"
+    found_out = "shaderstat targets finds out which compilers here have it"
+    assert said["grid"]["hint"] == found_out
+    assert said["rays"]["hint"] == f"this driver has it with --env RADV_PERFTEST=rt; {found_out}"
     with_it = stats(folder, "--env", "RADV_PERFTEST=rt", status=2)
     rays = next(one for one in with_it["results"] if one["pipeline"] == "rays")
     assert rays["status"] == "ok"

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shaderstat.errors import Unsupported
 from shaderstat.model import Driver
-from shaderstat.pipeline.requirements import check
+from shaderstat.pipeline.requirements import _STAGE_FEATURES, check, needs, takes
+from shaderstat.registry import spirv, vulkan
 from shaderstat.spirv.facts import EntryPoint, Reflection
 from tests.pipeline.paper import PaperDevice
 
@@ -139,3 +142,82 @@ def test_task_and_mesh_stages_have_features_of_their_own() -> None:
     assert refusal(module(stage="task"), PaperDevice(features=frozenset({mesh})))[1] == (
         "Paper lacks VkPhysicalDeviceMeshShaderFeaturesEXT.taskShader"
     )
+
+
+# ── Which other devices would do ──────────────────────────────────────────────────────────────────────────────────
+
+RAYS = (
+    ("VkPhysicalDeviceRayTracingPipelineFeaturesKHR", "rayTracingPipeline"),
+    "VK_KHR_ray_tracing_pipeline",
+)
+
+
+def test_what_every_device_has_is_no_need() -> None:
+    assert needs([module()]) == ()
+
+
+def test_the_needs_of_a_pipeline_are_those_of_all_its_stages() -> None:
+    stages = [module(GEOMETRY, stage="mesh"), module(RAY_TRACING, version=(1, 4), extensions=("SPV_GOOGLE_user_type",))]
+    assert needs(stages) == ("Geometry", "RayTracingKHR", "SPIR-V-1.4", "SPV_GOOGLE_user_type", "mesh")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [module(LINKAGE), module(4294967040), module(version=(1, 7)), module(extensions=("SPV_INTEL_subgroups",))],
+)
+def test_what_vulkan_does_not_have_no_device_has(asked: tuple[Reflection, EntryPoint]) -> None:
+    assert needs([module(GEOMETRY), asked]) == ()
+
+
+def test_a_device_takes_what_check_lets_pass() -> None:
+    rays = PaperDevice(api_version=(1, 1, 0), features=frozenset({RAYS[0]}), extensions=frozenset({RAYS[1]}))
+    assert {"RayTracingKHR", "SPIR-V-1.3"} <= set(takes(rays))
+    assert not {"Geometry", "SPIR-V-1.4", "mesh"} & set(takes(rays))
+    bit_alone = PaperDevice(features=frozenset({RAYS[0]}))
+    assert "RayTracingKHR" not in takes(bit_alone)
+
+
+NUMBERS = [
+    number
+    for number, each in spirv.enumerants("Capability").items()
+    if vulkan.capability_requirements(each.name) is not None
+]
+FEATURES = sorted(
+    {
+        (one.struct, one.feature)
+        for name in vulkan.required_names()
+        for one in vulkan.capability_requirements(name) or ()
+        if one.feature and not one.value
+    }
+)
+EXTENSIONS = sorted(vulkan.device_extensions())
+
+
+@given(
+    st.lists(st.sampled_from(NUMBERS), max_size=4),
+    st.sampled_from([(1, 0), (1, 3), (1, 4), (1, 5), (1, 6)]),
+    st.sampled_from(["compute", "task", "mesh"]),
+    st.sets(st.sampled_from(FEATURES)),
+    st.sets(st.sampled_from(EXTENSIONS)),
+    st.integers(0, 4),
+)
+def test_the_needs_are_taken_where_check_finds_nothing_missing(
+    capabilities: list[int],
+    version: tuple[int, int],
+    stage: str,
+    features: set[tuple[str, str]],
+    extensions: set[str],
+    minor: int,
+) -> None:
+    device = PaperDevice(
+        api_version=(1, minor, 0),
+        features=frozenset(features) | set(_STAGE_FEATURES.values()),
+        extensions=frozenset(extensions),
+    )
+    asked = module(*capabilities, version=version, stage=stage)
+    try:
+        check(*asked, device)
+        passes = True
+    except Unsupported:
+        passes = False
+    assert passes == set(takes(device)).issuperset(needs([asked]))

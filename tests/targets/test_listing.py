@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from shaderstat.model import Device, Driver, Launch
+from shaderstat.model import Device, Driver, Launch, Request
 from shaderstat.targets import listing, memory, places
 from shaderstat.targets.places import Absent, Place
 from shaderstat.targets.probe import Trial, identity
@@ -80,6 +81,21 @@ def test_the_second_time_nothing_is_asked(machine: Machine) -> None:
     assert machine.asked == ["host", "radv@host:navi10", "radv@host:navi21", "radv@host:navi31"]
     machine.asked.clear()
     assert listing.listing() == first
+    assert machine.asked == []
+
+
+def test_what_is_remembered_is_told_without_asking(machine: Machine) -> None:
+    assert listing.remembered(Request(())) == ()
+    machine.answers["radv@host:navi21"] = replace(good(), takes=frozenset({"Geometry", "RayTracingKHR"}))
+    machine.answers["radv@host:navi31"] = bad("radv@host:navi31: the driver died (SIGABRT): radv: Unknown family")
+    listing.listing()
+    machine.asked.clear()
+    assert [(one.target, sorted(one.takes)) for one in listing.remembered(Request(()))] == [
+        ("radv:navi10", []),
+        ("radv:navi21", ["Geometry", "RayTracingKHR"]),
+    ]
+    os.utime(machine.driver, ns=(1, 1))
+    assert listing.remembered(Request(())) == ()
     assert machine.asked == []
 
 

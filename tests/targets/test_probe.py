@@ -32,6 +32,10 @@ def test_each_launch_has_its_own_outcome_in_order(radv_manifest: Path) -> None:
     for one in (trials[0], trials[2], trials[3]):
         assert one.driver.id == 3
         assert one.statistics and one.representations
+    # Geometry shaders everywhere; GFX6 has no 16-bit integers (radv_physical_device.c), nobody OpenCL's kernels.
+    for one in (trials[0], trials[2], trials[3]):
+        assert {"Geometry", "SPIR-V-1.6"} <= one.takes and "Kernel" not in one.takes
+    assert "Int16" in trials[0].takes
     # GFX6, GFX10 and GFX10.3 are different compilers; asked again, each answers alike.
     assert len({one.answers for one in trials}) == 4
     assert try_all([radv(radv_manifest, "navi21")])[0][0] == trials[0]

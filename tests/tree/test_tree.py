@@ -141,6 +141,24 @@ def test_every_gpu_that_is_listed_has_answered(shaderstat: Run, tree: Tree) -> N
     assert again.stdout == done.stdout
 
 
+def test_what_one_lacks_others_are_named_for_that_have_it(shaderstat: Run, report: Ask) -> None:
+    """Mesh shaders and ray tracing on all GPUs: those that are said to have it, and no others, take the module."""
+    assert shaderstat("targets", timeout=600).returncode == 0
+    optional = ROOT / "sample_optional"
+    found = report(optional, "-t", f"*@{NAME}:*", "-t", "turnip:*", "-t", "nvk:*", "-t", "agx:*", "--no-validate")
+    for pipeline in ("grid", "rays"):
+        results = [one for one in found["results"] if one["pipeline"] == pipeline]
+        able = {one["target"] for one in results if one["status"] == "ok"}
+        hints = {one["target"]: one["diagnostics"][-1]["hint"] for one in results if one["status"] == "unsupported"}
+        assert able and hints and len(able) + len(hints) == len(results)
+        for hint in hints.values():
+            names, _, more = re.split(" ha(?:s|ve) it", hint.rpartition("; ")[2])[0].partition(" and ")
+            named = names.split(", ")
+            assert {one.replace("radv:", f"radv@{NAME}:") for one in named} <= able, hint
+            # The host's own compilers are counted as well.
+            assert len(named) + int(more.partition(" ")[0] or 0) >= len(able), hint
+
+
 def test_every_sample_on_every_gpu(report: Ask, samples: Path) -> None:
     found = report(samples, "-t", f"*@{NAME}:*", "-t", "turnip:*", "-t", "nvk:*", "-t", "agx:*", "--no-validate")
     assert len(found["targets"]) >= 55
