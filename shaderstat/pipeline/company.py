@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from shaderstat.pipeline import requirements
 from shaderstat.pipeline.stages import StageInput, blame, check_stage
 from shaderstat.spirv import mesh_partners, partners, ray_partners
 from shaderstat.spirv.reflect import reflect
@@ -38,6 +39,7 @@ def _complete_graphics(company: dict[str, StageInput], facts: DeviceFacts) -> li
     def add(beside: StageInput, words: bytes) -> None:
         partner = _partner(beside, words)
         with blame(beside.path):
+            requirements.check_stage(partner.entry.stage, facts)
             check_stage(partner.entry, facts)
         company[partner.entry.stage] = partner
         added.append(partner)
@@ -49,6 +51,8 @@ def _complete_graphics(company: dict[str, StageInput], facts: DeviceFacts) -> li
         mesh = company["mesh"]
         if "task" not in company and mesh_partners.task_payload(mesh.entry) is not None:
             add(mesh, mesh_partners.task_before(mesh.entry, mesh.reflection.capabilities))
+    elif set(company) == {"fragment"} and mesh_partners.is_for_mesh(company["fragment"].entry):
+        add(company["fragment"], mesh_partners.mesh_before(company["fragment"].entry))
     else:
         control, evaluation = company.get("tessellation_control"), company.get("tessellation_evaluation")
         if control is None and evaluation is not None:

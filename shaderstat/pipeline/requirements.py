@@ -52,7 +52,16 @@ def check(module: Reflection, entry: EntryPoint, facts: DeviceFacts) -> None:
         _check_capability(number, facts)
     for name in module.extensions:
         _check_extension(name, facts)
-    feature = _STAGE_FEATURES.get(entry.stage)
+    check_stage(entry.stage, facts)
+
+
+def check_stage(stage: str, facts: DeviceFacts) -> None:
+    """Whether the device has such stages.
+
+    Raises:
+        Unsupported: ``vulkan/feature-missing``.
+    """
+    feature = _STAGE_FEATURES.get(stage)
     if feature is not None and not facts.has_feature(*feature):
         raise Unsupported("vulkan/feature-missing", f"{facts.device.name} lacks {'.'.join(feature)}")
 

@@ -129,9 +129,10 @@ class Mirror:
             self._allow(decoration)
         return Place(result, type_, storage)
 
-    def built_in(self, number: int, type_: Type) -> Place:
-        """An output built-in."""
-        result = self.module.variable(asm.OUTPUT, self.type(type_))
+    def built_in(self, number: int, type_: Type, *, outer: int | None = None) -> Place:
+        """An output built-in; `outer` as in `variable`."""
+        inner = self.type(type_)
+        result = self.module.variable(asm.OUTPUT, inner if outer is None else self.module.array(inner, outer))
         self.module.decorate(result, BUILT_IN, number)
         return Place(result, type_, asm.OUTPUT)
 

@@ -83,7 +83,7 @@ def vertex_before(consumer: EntryPoint, capabilities: Iterable[int], attributes:
             write(mirror, target, source)
     else:
         write(mirror, mirror.built_in(_POSITION, VEC4), source)
-        for built_in, type_ in _read_by_fragment(mirror, consumer, layer):
+        for built_in, type_ in read_by_fragment(mirror, consumer, layer):
             write(mirror, mirror.built_in(built_in, type_), source)
     for variable in _user(consumer.input_variables):
         type_ = _element(variable.type) if arrayed or PER_VERTEX in variable.decorations else variable.type
@@ -245,8 +245,9 @@ _OWN = {
 }
 
 
-def _read_by_fragment(mirror: Mirror, consumer: EntryPoint, layer: str) -> Iterator[tuple[int, Type]]:
-    """Built-ins that a fragment shader reads and a vertex shader must write for it, with their types."""
+def read_by_fragment(mirror: Mirror, consumer: EntryPoint, layer: str) -> Iterator[tuple[int, Type]]:
+    """Built-ins that a fragment shader reads and a vertex shader must write for it, with their types; `layer` as in
+    `vertex_before`."""
     module = mirror.module
     if _POINT_COORD in consumer.builtins_in:
         yield _POINT_SIZE, FLOAT

@@ -10,17 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from shaderstat.errors import Unsupported
 from shaderstat.model import STAGE_BITS
 from shaderstat.pipeline.stages import StageInput
 from shaderstat.pipeline.synthesis import synthesise
-from shaderstat.spirv.facts import EntryPoint, Reflection, Type, Variable
+from shaderstat.spirv.facts import EntryPoint, InterfaceVariable, Reflection, Type, Variable
 from shaderstat.spirv.reflect import reflect
 from shaderstat.spirv.words import load
 from tests.conftest import ROOT
 from tests.pipeline.paper import ANY, LEAST, PaperDevice
 
 DEVICE = PaperDevice(
-    features=frozenset({(ANY, "dynamicRendering")}),
+    features=frozenset((ANY, name) for name in ("dynamicRendering", "meshShader", "taskShader")),
     limits={**LEAST, "maxGeometryInputComponents": 64, "maxTessellationEvaluationInputComponents": 64},
 )
 NOTHING = Reflection((1, 0), 0, (), (), ())
@@ -83,6 +84,23 @@ def test_what_is_lacking_is_added(given: list[str], whole: list[str]) -> None:
     words, synthetic = stages([stage(word, **more.get(word, {})) for word in given])
     assert words == whole
     assert synthetic == sum(STAGE_BITS[word] for word in set(whole) - set(given))
+
+
+def test_a_fragment_stage_that_reads_what_a_mesh_stage_alone_writes_gets_one() -> None:
+    """An input with PerPrimitiveEXT, decoration 5271."""
+    inputs = (InterfaceVariable(1, 0, "float", 32, 4, per_primitive=True),)
+    variables = (Variable(2, "", 1, Type(1, "float", width=32), {30: (1,), 5271: ()}),)
+    reads = stage("fragment", inputs=inputs, input_variables=variables)
+    assert stages([reads])[0] == ["mesh", "fragment"]
+    # Behind a vertex stage it is the application's own mistake.
+    assert stages([stage("vertex"), reads])[0] == ["vertex", "fragment"]
+
+
+def test_a_generated_mesh_stage_needs_the_feature() -> None:
+    without = PaperDevice(features=frozenset({(ANY, "dynamicRendering")}))
+    with pytest.raises(Unsupported) as caught:
+        synthesise([stage("task")], without)
+    assert (caught.value.code, caught.value.path) == ("vulkan/feature-missing", "a.task.spv")
 
 
 def test_what_a_ray_generation_shader_calls_is_added() -> None:

@@ -18,7 +18,7 @@ from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.errors import Unsupported
 from shaderstat.spirv.facts import EntryPoint, InterfaceVariable, Member, Reflection, Type, Variable
 from shaderstat.spirv.locations import interface
-from shaderstat.spirv.mesh_partners import mesh_after, task_before
+from shaderstat.spirv.mesh_partners import is_for_mesh, mesh_after, mesh_before, task_before
 from shaderstat.spirv.partners import control_before, evaluation_after, fragment_after, vertex_before
 from shaderstat.spirv.ray_partners import answer_to, raygen_for
 from shaderstat.spirv.reflect import reflect
@@ -29,6 +29,7 @@ BLOCK, BUILT_IN, PATCH, FLAT, LOCATION, COMPONENT, PER_PRIMITIVE = 2, 11, 15, 14
 INPUT, OUTPUT, CALLABLE_DATA, INCOMING_CALLABLE_DATA = 1, 3, 5328, 5329
 RAY_PAYLOAD, HIT_ATTRIBUTE, INCOMING_RAY_PAYLOAD, TASK_PAYLOAD = 5338, 5339, 5342, 5402
 POSITION, POINT_SIZE, CLIP_DISTANCE, CULL_DISTANCE, LAYER, POINT_COORD = 0, 1, 3, 4, 9, 16
+PRIMITIVE_ID, TRIANGLE_INDICES = 7, 5296
 SHADER, TESSELLATION, CLIP, CULL, MESH_SHADING, RAY_TRACING = 1, 3, 32, 33, 5283, 4479
 VERTEX_INDEX, CONSTANT, STORE = 42, 43, 62
 
@@ -308,6 +309,35 @@ def test_outputs_of_other_streams_are_not_read() -> None:
     assert shape(written.inputs) == [(0, 0, "float", 32, 2, False)]
 
 
+def test_a_mesh_stage_before_a_fragment_stage_that_reads_of_primitives() -> None:
+    blocks = [{LOCATION: (2,), PER_PRIMITIVE: ()}, {LOCATION: (3,), PER_PRIMITIVE: (), FLAT: ()}]
+    reader = consumer(
+        "fragment",
+        variable(vector("float", 2), INPUT, location=0),
+        variable(vector("float", 3), INPUT, location=1, primitive=None),
+        variable(struct(vector("float", 4), vector("uint", 1), block=True, members=blocks), INPUT),
+        variable(array(scalar("float"), 2), INPUT, builtin=CLIP_DISTANCE),
+        variable(scalar("int"), INPUT, builtin=LAYER),
+        variable(scalar("int"), INPUT, builtin=PRIMITIVE_ID),
+    )
+    assert is_for_mesh(reader)
+    words = mesh_before(reader)
+    reflection, written = checked(words)
+    assert written.stage == "mesh" and {MESH_SHADING, CLIP} <= set(reflection.capabilities)
+    assert shape(written.outputs) == shape(reader.inputs)
+    assert {one.location: one.per_primitive for one in written.outputs} == {0: False, 1: True, 2: True, 3: True}
+    # Arrays over three vertices, or one primitive.
+    built_ins = {one.builtin: one.type.length for one in written.output_variables if one.builtin is not None}
+    assert built_ins == {POSITION: 3, CLIP_DISTANCE: 3, LAYER: 1, PRIMITIVE_ID: 1, TRIANGLE_INDICES: 1}
+    others = [one for one in written.output_variables if one.builtin is None]
+    assert {one.decorations.get(LOCATION, (2,))[0]: one.type.length for one in others} == {0: 3, 1: 1, 2: 1}
+    assert len(set(stored(words))) == len(stored(words))
+
+
+def test_a_fragment_stage_of_vertices_is_for_any() -> None:
+    assert not is_for_mesh(consumer("fragment", variable(vector("float", 2), INPUT, location=0)))
+
+
 # ── Payloads ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -396,6 +426,11 @@ def test_any_interface_is_written_before_and_read_after(found: list[tuple[Type, 
     assert shape(before.outputs) == shape(reader.inputs)
     assert len(before.inputs) <= attributes
     assert len(set(stored(words))) == len(stored(words))
+    of_primitives = [variable(type_, INPUT, location=at, primitive=None) for type_, at in found[::2]]
+    of_vertices = [variable(type_, INPUT, location=at) for type_, at in found[1::2]]
+    mixed = consumer("fragment", *of_primitives, *of_vertices)
+    _, mesh = checked(mesh_before(mixed))
+    assert shape(mesh.outputs) == shape(mixed.inputs)
     writer = producer("vertex", *(variable(type_, OUTPUT, location=location) for type_, location in found))
     _, after = checked(fragment_after(writer, [SHADER]))
     assert shape(after.inputs) == shape(writer.outputs)
