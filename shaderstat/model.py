@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:  # 3 ms, which a child needs for other things
     from fractions import Fraction
 
-    from shaderstat.instrumentation import Execution, Instrumentation
+    from shaderstat.instrumentation import Execution, Instrumentation, Instrumented, Slot
 
 REPORT_VERSION = 1
 
@@ -178,7 +178,8 @@ class Request:
         optimize: False to ask for code that is not optimised.
         profile: ``vulkan``, ``webgpu``, ``dxvk`` or ``vkd3d``: the stack whose features the device is made with.
         keep_states: tell what is compiled with each result (`ResultEvent.state`).
-        execution: run each pipeline, so; None to compile alone.
+        execution: run each pipeline, so; None to compile alone. A mapping names the members of an `Execution` that are
+            said; of the others the manifest says some, and the rest is as it is by default.
         driver_manifest, environment: the driver to use for the moment, and variables for it.
         own_targets: targets that the user describes, by name; `shaderstat.targets.own` says in what words.
         sandbox: run compilers behind bubblewrap, without network and with nothing to write to.
@@ -211,7 +212,7 @@ class Request:
     optimize: bool = True
     profile: str | None = None
     keep_states: bool = False
-    execution: Execution | None = None
+    execution: Execution | Mapping[str, Any] | None = None
     driver_manifest: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     own_targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -644,7 +645,7 @@ class Result:
     executables: tuple[Executable, ...] = ()
     failure: Failure | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
-    instrumentation: Instrumentation | None = None
+    instrumentation: Instrumented | None = None
 
 
 def failure_words(failure: Failure) -> str:
@@ -734,11 +735,12 @@ class PipelineEvent:
 class ResultEvent:
     """A result; `data[i][j]` are the bytes of ``result.executables[i].representations[j]``. With
     `Request.keep_states`, `state` is what was compiled: ``spec``, as `shaderstat.pipeline.spec.pack` has it, and the
-    device's ``setup``."""
+    device's ``setup``. `read` are the buffers that `Execution.read` asked for, as the run left them."""
 
     result: Result
     data: tuple[tuple[bytes, ...], ...] = ()
     state: Mapping[str, Any] | None = None
+    read: tuple[tuple[Slot, bytes], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shaderstat.model import (
     PHASES,
@@ -36,6 +36,9 @@ from shaderstat.model import (
     Setup,
     StatisticAnswer,
 )
+
+if TYPE_CHECKING:
+    from shaderstat.instrumentation import Offer
 
 MAGIC = 0x57535353  # "SSSW"
 HEAD = struct.Struct("<IIII")
@@ -69,6 +72,8 @@ class Hello:
         device_index: which physical device it took.
         validator: SPIRV-Tools' version, or None where nothing can be validated.
         libraries: what is mapped in the child, where that was asked for and can be told.
+        offer: the device's metrics, where shaders shall run there (`Launch.runs`) and it has some.
+        tells_executables: as `shaderstat.backends.base.Backend` has it.
     """
 
     driver: Driver
@@ -76,6 +81,8 @@ class Hello:
     device_index: int
     validator: str | None
     libraries: tuple[Library, ...] = ()
+    offer: Offer | None = None
+    tells_executables: bool = True
 
     def same_compiler(self, other: Hello) -> bool:
         """Whether both stand for one compiler: another child's answers may be set beside this one's."""
@@ -274,6 +281,8 @@ def hello_to_plain(hello: Hello) -> dict[str, Any]:
         "device_index": hello.device_index,
         "validator": hello.validator,
         "libraries": hello.libraries,
+        "offer": None if hello.offer is None else astuple(hello.offer),
+        "tells_executables": hello.tells_executables,
     }
 
 
@@ -285,7 +294,18 @@ def hello_from_plain(plain: Mapping[str, Any]) -> Hello:
         plain["device_index"],
         plain["validator"],
         tuple(Library(*one) for one in plain["libraries"]),
+        _offer(plain["offer"]),
+        plain["tells_executables"],
     )
+
+
+def _offer(plain: Sequence[Any] | None) -> Offer | None:
+    if plain is None:
+        return None
+    from shaderstat.instrumentation import Metric, Offer  # nobody else needs it
+
+    metrics, per_basic_block = plain
+    return Offer(tuple(Metric(*one) for one in metrics), per_basic_block)
 
 
 def hello_frame(hello: Hello) -> bytes:

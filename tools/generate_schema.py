@@ -18,14 +18,21 @@ from typing import Any
 
 import msgspec
 
-from shaderstat import model
+from shaderstat import instrumentation, model
 from shaderstat.model import REPORT_VERSION, Report
+from shaderstat.reporters import read  # noqa: F401  the types of a result's members, all of them
 
 TARGET = Path(__file__).parent.parent / "shaderstat" / "schemas" / f"report-{REPORT_VERSION}.json"
 
 # (type, member) added after publication: not required.
 ADDED: frozenset[tuple[str, str]] = frozenset(
-    {("StatisticInfo", "bits"), ("State", "given"), ("Representation", "index"), ("Target", "gpu")}
+    {
+        ("StatisticInfo", "bits"),
+        ("State", "given"),
+        ("Representation", "index"),
+        ("Target", "gpu"),
+        ("Result", "instrumentation"),
+    }
 )
 
 # The words of today; a later version may add some.
@@ -41,6 +48,7 @@ WORDS: dict[tuple[str, str], tuple[str, ...]] = {
     ("Target", "source"): ("host", "null-device", "shim", "tree", "config", "mock"),
     ("Pipeline", "kind"): ("compute", "graphics", "ray_tracing"),
     ("State", "source"): ("inferred", "manifest", "archive"),
+    ("Command", "kind"): instrumentation.COMMANDS,
 }
 
 # Header, end and the rest of the form with one object a line, by their ``type``.
@@ -76,7 +84,7 @@ def _identified(definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finish(name: str, definition: dict[str, Any]) -> None:
-    summary, members = _documentation(getattr(model, name))
+    summary, members = _documentation(getattr(model, name, None) or getattr(instrumentation, name))
     definition["description"] = summary
     definition["required"] = [each for each in definition["properties"] if (name, each) not in ADDED]
     for member, property in definition["properties"].items():

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
+from shaderstat import instrumentation, model
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import (
     REPORT_VERSION,
@@ -61,6 +62,9 @@ class _Document:
     pipelines: tuple[Pipeline, ...] = ()
     results: tuple[msgspec.Raw, ...] = ()
 
+
+# What a result's annotation names is not loaded with the model: a child that runs nothing starts without it.
+vars(model).setdefault("Instrumented", instrumentation.Instrumented)
 
 _RESULT = msgspec.json.Decoder(Result)
 _PIPELINE = msgspec.json.Decoder(Pipeline)

@@ -32,6 +32,7 @@ def test_the_order_is_that_of_the_published_shape() -> None:
     assert list(report) == ["schema", "producer", "run", "targets", "pipelines", "results"]
     assert list(report["results"][0]) == [
         "pipeline", "target", "status", "cached", "attempts", "durations_ns", "executables", "failure", "diagnostics",
+        "instrumentation",
     ]  # fmt: skip
     assert list(report["results"][0]["executables"][0]["statistics"][0]) == ["name", "format", "value", "text", "note"]
 
@@ -52,6 +53,23 @@ def test_integers_of_64_bits_keep_every_digit() -> None:
     assert b'"value":18446744073709551615,' in data
     assert b'"value":-9223372036854775808,' in data
     assert b'"value":13313316341368513228,"text":"0xb8c266acedac62cc"' in data
+
+
+def test_counts_of_a_run_keep_every_digit_and_their_exact_text() -> None:
+    run = read_report(GOLDEN.read_bytes()).results[1].instrumentation
+    assert run is not None and run.offer is not None
+    assert run.blocks[0].values == (4096, 2**64 - 1)
+    assert run.blocks[0].texts == (None, "18446744073709551615")
+    assert run.commands[0].size == (4, 4, 1)
+    assert [one.name for one in run.offer.metrics] == ["fma", ""]
+
+
+def test_reports_of_before_there_were_runs_are_read() -> None:
+    plain = json.loads(GOLDEN.read_bytes())
+    for one in plain["results"]:
+        del one["instrumentation"]
+    report = read_report(json.dumps(plain).encode())
+    assert all(one.instrumentation is None for one in report.results)
 
 
 def test_the_golden_report_is_read_for_ever() -> None:

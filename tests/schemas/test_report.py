@@ -10,7 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from shaderstat import model
+from shaderstat import instrumentation, model
 from shaderstat.model import Diagnostic, Failure, PipelineEvent, Report, Result, ResultEvent
 from tests.reporters.runs import GOLDEN, answered, executable, golden, pipeline, radv, statistic, target, written
 
@@ -78,11 +78,17 @@ def test_lines_follow_it(name: str) -> None:
 
 
 # Members that reports of before don't have.
-ADDED = {("StatisticInfo", "bits"), ("State", "given"), ("Representation", "index"), ("Target", "gpu")}
+ADDED = {
+    ("StatisticInfo", "bits"),
+    ("State", "given"),
+    ("Representation", "index"),
+    ("Target", "gpu"),
+    ("Result", "instrumentation"),
+}
 
 
 def dataclass_of(name: str) -> type:
-    found = getattr(model, name)
+    found = getattr(model, name, None) or getattr(instrumentation, name)
     assert isinstance(found, type)
     return found
 
