@@ -169,7 +169,8 @@ class Request:
         refresh: remember, but ask again all the same.
         fail_fast: stop at the first result that is no answer.
         pipelines: globs; only pipelines whose name matches one are compiled. Empty means all.
-        entries: entry points, ``[STAGE:]NAME`` or a glob; only those are compiled. Empty means all.
+        entries: entry points, ``[STAGE:]NAME`` or a glob; only those are compiled, and captured pipelines that have
+            one of them. Empty means all.
         spec: specialization; every combination of values is a variant.
         config: a manifest, ``shaderstat.yaml``: its pipelines are compiled where `paths` is empty; otherwise its
             defaults hold for what the paths lead to.

@@ -37,6 +37,11 @@ class StageRef:
     module: int
     path: str
 
+    @property
+    def name(self) -> str:
+        """The entry point's, as other things that have one say it."""
+        return self.entry_point
+
 
 @dataclass(frozen=True, slots=True)
 class Captured:

@@ -119,7 +119,7 @@ work = _all(
 chosen = _all(
     click.option(
         "--entry", "entries", multiple=True, metavar="[STAGE:]NAME", envvar="SHADERSTAT_ENTRY",
-        help="Only this entry point; NAME may be a glob. Repeatable.",
+        help="Only this entry point, and captured pipelines that have it; NAME may be a glob. Repeatable.",
     ),
     click.option(
         "--spec", "spec", multiple=True, metavar="[STAGE:]ID=VALUE[,...]", envvar="SHADERSTAT_SPEC",

@@ -108,7 +108,8 @@ def make_candidates(
             groups.setdefault((file.folder, stem(os.path.basename(file.name), suffixes)), []).append(file)
     named: list[_Named] = []
     for (folder, _), group in groups.items():
-        named += _captured(group, notes, memory) if folder is _ARCHIVE else _group(group, chosen, suffixes, memory)
+        is_archived = folder is _ARCHIVE
+        named += _captured(group, chosen, notes, memory) if is_archived else _group(group, chosen, suffixes, memory)
     chosen.close()
     found = _unique(named)
     return _within_limits(found, pipelines, notes) if pipelines else found
@@ -139,20 +140,31 @@ def _within_limits(
 _ARCHIVE = "\0archive"
 
 
-def _captured(files: list[File], notes: list[Diagnostic] | None, memory: Memory | None) -> Iterator[_Named]:
-    """The pipelines of one recording, under the archive's own names."""
+def _captured(
+    files: list[File], chosen: EntryChoice, notes: list[Diagnostic] | None, memory: Memory | None
+) -> Iterator[_Named]:
+    """The pipelines of one recording, under the archive's own names: those of which a stage is chosen."""
     from shaderstat.inputs.captured import read  # late: mostly there is none
 
     found = read(files, memory)
     if notes is not None:
         notes += found.notes
     for one in found.pipelines:
+        if not chosen.takes_all and not _has_chosen(one, chosen):
+            continue
         name = f"{one.captured.hash:016x}"
         candidate = Candidate(name, one.captured.kind, (), archived=one)
         yield candidate, (name, f"{_without_ending(one.captured.path)}:{name}", f"{one.captured.path}:{name}")
     for file, verdict, remark in found.broken:
         module = InputModule(file.path)
         yield Candidate("", None, (module,), verdict, (remark,)), (file.name, file.path)
+
+
+def _has_chosen(one: Archived, chosen: EntryChoice) -> bool:
+    try:
+        return bool(chosen(one.captured.stages()))
+    except InvalidSpirv:
+        return True  # what can't be read is told
 
 
 def _without_ending(path: str) -> str:

@@ -40,6 +40,11 @@ class EntryChoice:
         self._open = dict.fromkeys(choices)
         self._there: dict[str, None] = {}
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether there is nothing to choose."""
+        return not self._choices
+
     def __call__(self, entries: Sequence[Entry]) -> list[Entry]:
         """Those of one module's that are wanted."""
         return [entry for entry in entries if self._wants(entry)]

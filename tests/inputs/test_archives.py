@@ -9,6 +9,7 @@ import pytest
 
 from shaderstat import inputs
 from shaderstat.archive.writer import Writer
+from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.archives import names_hash, split_module
 from shaderstat.model import Diagnostic
 from tests.archive import corpus
@@ -52,6 +53,25 @@ def test_a_name_without_ending_is_told_by_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "capture").write_bytes(foz("compute"))
     (found,) = inputs.find([str(tmp_path / "capture")])
     assert found.archived is not None
+
+
+def test_entry_points_choose_pipelines_that_have_them(tmp_path: Path, samples: Path) -> None:
+    path = tmp_path / "capture.foz"
+    path.write_bytes(foz("compute", "graphics"))
+    (tmp_path / "a.comp.spv").write_bytes((samples / "scale.comp.spv").read_bytes())
+    everything = {one.kind: one for one in inputs.find([str(path)])}
+    archived = everything["graphics"].archived
+    assert archived is not None
+    vertex, *_ = archived.captured.stages()
+    assert vertex.stage == "vertex"
+    for choice in (vertex.entry_point, f"vert:{vertex.entry_point[:-1]}?"):
+        assert [one.kind for one in inputs.find([str(path)], entries=[choice])] == ["graphics"]
+    mixed = inputs.find([str(tmp_path)], entries=["compute:*"])
+    assert [one.kind for one in mixed] == ["compute", "compute"]
+    with pytest.raises(ShaderstatError) as caught:
+        inputs.find([str(path)], entries=["compute:nobody"])
+    assert "no entry point matches compute:nobody" in caught.value.message
+    assert f"{vertex.entry_point} (vertex)" in str(caught.value.hint)
 
 
 def test_an_unpacked_folder_is_one(tmp_path: Path) -> None:
