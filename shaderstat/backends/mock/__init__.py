@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shaderstat._version import __version__
 from shaderstat.backends.base import DriverError, SpirvTools, told_less
@@ -24,7 +24,7 @@ from shaderstat.backends.mock.code import Code, find_entry
 from shaderstat.backends.mock.listing import control_flow_graph
 from shaderstat.backends.mock.scenario import Rule, Scenario
 from shaderstat.backends.mock.statistics import Subject, answers
-from shaderstat.errors import NoTarget
+from shaderstat.errors import NoTarget, Unsupported
 from shaderstat.model import (
     STAGE_BITS,
     Device,
@@ -44,6 +44,10 @@ from shaderstat.spirv.parse import parse
 from shaderstat.spirv.reflect import reflect
 from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import load
+
+if TYPE_CHECKING:
+    from shaderstat.instrumentation import Execution, Instrumentation, Offer
+    from shaderstat.pipeline.resources import Resources
 
 DRIVER = Driver(0, "shaderstat mock", __version__, "static analysis of the SPIR-V itself: no GPU compiler was asked")
 DEVICE = Device("the SPIR-V itself", 0, 0, "other", "1.4.0", "0" * 32)
@@ -118,6 +122,14 @@ class Pipeline:
         self.driver_ns += time.perf_counter_ns() - started
         return self._executables
 
+    def run(self, execution: Execution, resources: Resources) -> Instrumentation:
+        """See `CompiledPipeline.run`.
+
+        Raises:
+            Unsupported: ``run/mock``.
+        """
+        raise Unsupported("run/mock", "the mock runs nothing: a scenario can say what it would count")
+
     def diagnostics(self) -> tuple[tuple[str, str], ...]:
         """See `CompiledPipeline.diagnostics`."""
         return tuple(self._remarks)
@@ -130,9 +142,13 @@ class MockBackend:
         self._scenario = scenario
         self._tools = tools
         self.facts = Facts(scenario)
+        self.offer: Offer | None = None
+        self.tells_executables = True
 
     @contextmanager
-    def compile(self, spec: PipelineSpec, *, statistics: bool, representations: bool) -> Iterator[Pipeline]:
+    def compile(
+        self, spec: PipelineSpec, *, statistics: bool, representations: bool, instrument: bool = False
+    ) -> Iterator[Pipeline]:
         """See `Backend.compile`.
 
         Raises:

@@ -15,6 +15,7 @@ from shaderstat.model import Launch
 from shaderstat.pipeline.spec import PipelineSpec
 
 if TYPE_CHECKING:
+    from shaderstat.instrumentation import Offer
     from shaderstat.backends.vulkan.device import OpenDevice
     from shaderstat.backends.vulkan.instance import DeviceEntry
 
@@ -25,9 +26,11 @@ class VulkanBackend:
     def __init__(self, device: OpenDevice) -> None:
         self._device = device
         self.facts: DeviceFacts = device.facts
+        self.offer: Offer | None = None
+        self.tells_executables = True
 
     def compile(
-        self, spec: PipelineSpec, *, statistics: bool, representations: bool
+        self, spec: PipelineSpec, *, statistics: bool, representations: bool, instrument: bool = False
     ) -> AbstractContextManager[CompiledPipeline]:
         """Create the pipeline on entering the context, destroy it on leaving.
 

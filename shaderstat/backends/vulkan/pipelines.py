@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from time import perf_counter_ns
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shaderstat.backends.base import DeviceFacts, DriverError
 from shaderstat.errors import Unsupported
@@ -16,6 +16,10 @@ from shaderstat.registry import vulkan as registry
 from .binding import NULL, Functions, check
 from .builder import Arena
 from .executables import Query
+
+if TYPE_CHECKING:
+    from shaderstat.instrumentation import Execution, Instrumentation
+    from shaderstat.pipeline.resources import Resources
 
 CAPTURE_STATISTICS = registry.value("VkPipelineCreateFlags", "VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR")
 CAPTURE_REPRESENTATIONS = registry.value(
@@ -53,6 +57,10 @@ class Pipeline:
             return self._query.executables(**self._captured)
         finally:
             self.driver_ns += self._query.driver_ns - before
+
+    def run(self, execution: Execution, resources: Resources) -> Instrumentation:
+        """See `CompiledPipeline.run`."""
+        raise Unsupported("run/vulkan", "shaders can't be run yet")
 
     def diagnostics(self) -> tuple[tuple[str, str], ...]:
         """(code, message) of each oddity met while querying."""
