@@ -15,7 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from shaderstat.config import manifest, wishes
+from shaderstat.config import manifest, manifest_run, runs, wishes
 from shaderstat.config.vulkan import FLOATS, INTEGERS, KEYS, extensions_of, struct_members
 from shaderstat.model import STAGE_WORDS, UNANSWERED
 from shaderstat.registry import vulkan
@@ -57,6 +57,7 @@ class Schema:
         top["baseline"] = {"description": "What limits with a sign are set against, relative to this file.", **TEXT}
         top["budgets"] = {"type": "array", "items": {"$ref": "#/$defs/budget"}}
         self.definitions["budget"] = self.budget()
+        self.definitions["run"] = self.run()
         state = self.state()
         self.definitions["state"] = described("What is said of every pipeline's state.", state)
         self.definitions["pipeline"] = described(
@@ -158,7 +159,43 @@ class Schema:
                 },
             ),
             "spec": {"anyOf": [spec, {"type": "array", "items": spec, "minItems": 1}]},
+            "run": {"$ref": "#/$defs/run"},
         }
+
+    def run(self) -> Plain:
+        """``run:``."""
+
+        def table(text: str, keys: str, value: Plain) -> Plain:
+            members = {"type": "object", "additionalProperties": False, "patternProperties": {keys: value}}
+            return {"description": text, **members}
+
+        number = {"type": "integer", "minimum": 1}
+        one: Plain = {"anyOf": [number, TEXT, {"type": "array", "items": number, "minItems": 1, "maxItems": 3}]}
+        slot, fill = r"^[0-9]+\.[0-9]+$", "zeros, random or iota, :SIZE; or a file."
+        return described(
+            "How shaderstat instrument runs it.",
+            {
+                **{
+                    name: {
+                        "description": f"{runs.FORMS[kind][1]}; a list of such lists is several.",
+                        "anyOf": [*one["anyOf"], {"type": "array", "items": one}],
+                    }
+                    for name, kind in manifest_run.COMMANDS.items()
+                },
+                "extent": {
+                    "description": "W,H of the off-screen target.",
+                    "anyOf": [TEXT, {"type": "array", "items": number, "minItems": 2, "maxItems": 2}],
+                },
+                "repeat": {"description": "How often it is submitted.", **number, "maximum": runs.MAX_REPEAT},
+                "accumulate": {"description": "Let counts add up over the submissions.", "type": "boolean"},
+                "metrics": {"description": "false: without instrumentation.", "type": "boolean"},
+                "buffers": table(f"By SET.BINDING: {fill}", slot, TEXT),
+                "images": table("By SET.BINDING: WxH, then :zeros, :random:SEED, :iota or a file.", slot, TEXT),
+                "vertices": table(f"By the vertex buffer's binding: {fill}", "^[0-9]+$", TEXT),
+                "push": {"description": "Bytes in hexadecimal, or a file.", "type": ["string", "integer"]},
+                "read": table("By SET.BINDING: the file that the buffer goes to after the run.", slot, TEXT),
+            },
+        )
 
     def layout(self) -> Plain:
         """VkPipelineLayoutCreateInfo, its sets in place of handles."""

@@ -30,6 +30,7 @@ business (`shaderstat.config.targets`, `shaderstat.config.budgets`)::
         render_pass: {flags: 0}              # VkRenderPassCreateInfo2
         features: {VkPhysicalDeviceFeatures: {robustBufferAccess: true}}
         application: {pEngineName: Quake, apiVersion: 1.2}
+        run: {draw: [36, 100], extent: [256, 256]}     # for shaderstat instrument: `shaderstat.config.manifest_run`
       post:
         files: post/**/*.spv                 # several pipelines of one state
 
@@ -47,6 +48,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shaderstat.config import wishes
+from shaderstat.config.manifest_run import read_run
 from shaderstat.config.reader import Node, read
 from shaderstat.config.said import Entry, Features, Manifest, Piece, Said
 from shaderstat.config.vulkan import read_chain, read_enum, read_member, read_struct
@@ -78,26 +80,30 @@ STAGE, SAMPLER, APPLICATION = "VkPipelineShaderStageCreateInfo", "VkSamplerCreat
 
 TOP = ("version", "files", "pairing", "samplers", "defaults", "pipelines", "targets", "budgets", "baseline")
 SHORT = (*wishes.KINDS, "profile")
-STATE = (*SHORT, *CREATE_INFOS, "layout", "render_pass", "features", "application", "spec")
+STATE = (*SHORT, *CREATE_INFOS, "layout", "render_pass", "features", "application", "spec", "run")
 PIPELINE = ("modules", "files", *STATE)
 MODULE = ("path", "stage", "entry", "flags", "pNext")
 
 
-def read_manifest(path: str) -> Manifest:
+def read_manifest(path: str, *, runs: bool = False) -> Manifest:
     """Read a manifest.
+
+    Args:
+        runs: pipelines shall be run: what they are run with is read, too.
 
     Raises:
         ShaderstatError: the file can't be read, or says what isn't known here; with its line, and the nearest name.
     """
     root = read(path)
-    return Manifest(path) if root is None else _Reader(path).manifest(root)
+    return Manifest(path) if root is None else _Reader(path, runs).manifest(root)
 
 
 class _Reader:
     """One file: what its parts refer to."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, runs: bool) -> None:
         self._path = path
+        self._runs = runs
         self._folder = os.path.dirname(path)
         self._samplers: dict[str, dict[str, Any]] = {}
 
@@ -181,6 +187,7 @@ class _Reader:
             _features(members["features"]) if "features" in members else (),
             _application(members["application"]) if "application" in members else (),
             _spec(members["spec"]) if "spec" in members else (),
+            read_run(members["run"], self._folder, files=self._runs) if "run" in members else {},
         )
 
     def _short(self, name: str, node: Node) -> Any:

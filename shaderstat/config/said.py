@@ -22,6 +22,7 @@ class Said:
         layer: as `shaderstat.pipeline.overrides` takes it.
         profile, features, application: of the device, see `model.Setup`.
         spec: sets of specialization; each is options that multiply. Empty: nothing was said.
+        run: how it is run, as `shaderstat.config.runs` takes it.
     """
 
     layer: Mapping[str, Any] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Said:
     features: Features = ()
     application: tuple[tuple[str, str | int], ...] = ()
     spec: tuple[tuple[SpecOption, ...], ...] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)
 
     def setup(self, below: Setup) -> Setup:
         """`below` with what is said here over it."""

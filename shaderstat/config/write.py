@@ -18,7 +18,7 @@ _UNUSED = 0xFFFFFFFF
 _PLAIN = re.compile(r"[A-Za-z_./][\w./|\-]*")
 _PLAIN_VALUE = re.compile(r"[\w./|\-+]+")
 # Words that YAML 1.1 takes for something else.
-_WORDS = frozenset("true false yes no on off y n null ~".split())
+_WORDS = frozenset("true false yes no on off y n null ~ .nan .inf".split())
 
 Plain = Mapping[str, Any]
 

@@ -1,0 +1,113 @@
+"""``run:`` in a manifest: how a pipeline is run by ``shaderstat instrument``, in the words of its options::
+
+    run:
+      dispatch: [4, 4, 1]                   # or 4; [[4, 4, 1], [8]] for two commands. Also draw, draw_mesh_tasks, trace
+      extent: [256, 256]                    # of the off-screen target
+      repeat: 3
+      accumulate: true
+      metrics: false                        # run without instrumentation
+      buffers: {0.1: zeros:64K, 0.2: input.bin}
+      images: {0.3: "64x64:random:7"}
+      vertices: {0: iota}
+      push: 0000803f                        # or a file
+      read: {0.1: out.bin}                  # where a buffer goes after the run
+
+Paths are relative to the manifest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from shaderstat.config import runs
+from shaderstat.config.reader import Node
+from shaderstat.config.wishes import Wrong
+from shaderstat.instrumentation import Fill
+
+Value = TypeVar("Value")
+
+# A command's name here → its kind.
+COMMANDS: Mapping[str, str] = {
+    "dispatch": "dispatch",
+    "draw": "draw",
+    "draw_mesh_tasks": "draw_mesh_tasks",
+    "trace": "trace_rays",
+}
+MEMBERS = (*COMMANDS, "extent", "repeat", "accumulate", "metrics", "buffers", "images", "vertices", "push", "read")
+
+
+def read_run(node: Node, folder: str, *, files: bool) -> dict[str, Any]:
+    """What a ``run:`` says, as `shaderstat.config.runs` takes it.
+
+    Args:
+        files: read what it names; otherwise nothing is to be run, and they need not be there.
+
+    Raises:
+        ShaderstatError: a member or a value that can't be, with its line; a file that can't be read.
+    """
+
+    def load(name: str) -> Fill:
+        path = os.path.join(folder, name)
+        return runs.of_file(path) if files else Fill("data", path=path)
+
+    found: dict[str, Any] = {}
+    for name, value in node.mapping(MEMBERS).items():
+        if name in COMMANDS:
+            found.setdefault("commands", ())
+            found["commands"] += tuple(_command(COMMANDS[name], one) for one in _commands(value))
+        elif name == "extent":
+            found[name] = _checked(value, lambda each: runs.extent(_numbers(each)))
+        elif name == "repeat":
+            found[name] = _checked(value, lambda each: runs.repeat(each.integer(0, 2**63)))
+        elif name in ("accumulate", "metrics"):
+            found[name] = value.boolean()
+        elif name == "push":
+            found[name] = _checked(value, lambda each: runs.push(each.source(), load))
+        elif name == "read":
+            found[name] = _table(value, runs.slot, lambda path: os.path.join(folder, path))
+        elif name == "images":
+            found[name] = _table(value, runs.slot, lambda text: runs.image(text, load))
+        else:
+            place = runs.vertex_binding if name == "vertices" else runs.slot
+            found[name] = _table(value, place, lambda text: runs.fill(text, load))
+    return found
+
+
+def _commands(node: Node) -> list[Node]:
+    """One command, or a list of them: a list of plain numbers is one."""
+    if node.is_list and any(one.is_list or not isinstance(one.scalar(), int) for one in node.items()):
+        return node.items()
+    return [node]
+
+
+def _command(kind: str, node: Node) -> Any:
+    return _checked(node, lambda each: runs.command(kind, _numbers(each)))
+
+
+def _numbers(node: Node) -> str:
+    """``[4, 4, 1]`` as ``4,4,1``, which may stand there itself."""
+    return ",".join(each.source() for each in node.one_or_more())
+
+
+def _table(node: Node, place: Callable[[str], Any], entry: Callable[[str], Any]) -> dict[Any, Any]:
+    """Bindings and what each has. ``0.10`` is a number to YAML, and not the one that is meant."""
+    found: dict[Any, Any] = {}
+    for key, value in node.pairs():
+        binding = _checked(key, lambda each: place(each.source()))
+        if binding in found:
+            raise key.error(f"{key.source()} stands here twice")
+        if not value.source():
+            raise value.error("an empty value")
+        found[binding] = _checked(value, lambda each: entry(each.source()))
+    return found
+
+
+def _checked(node: Node, read: Callable[[Node], Value]) -> Value:
+    try:
+        return read(node)
+    except Wrong as error:
+        text = "" if node.is_list or node.is_mapping else node.source()
+        prefix = f"{text}: " if text and not str(error).startswith((text, repr(text))) else ""
+        raise node.error(f"{prefix}{error}", error.hint) from None
