@@ -23,7 +23,19 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIRE_DRIVER = os.environ.get("SHADERSTAT_REQUIRE_DRIVER") == "1"
 
 # Variables that shaderstat, the loader or a driver reads: none may leak in from the developer's shell.
-FOREIGN = ("SHADERSTAT_", "RADV_", "ACO_", "AMD_", "AMDGPU_", "MESA_", "NIR_", "VK_", "HOSTILE_", "XDG_")
+FOREIGN = (
+    "SHADERSTAT_",
+    "RADV_",
+    "ACO_",
+    "AMD_",
+    "AMDGPU_",
+    "MESA_",
+    "NIR_",
+    "VK_",
+    "HOSTILE_",
+    "INSTRUMENTATION_",
+    "XDG_",
+)
 
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True)

@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
 
-#define LAYER "VK_LAYER_SHADERSTAT_dump"
-#define EXPORT __attribute__((visibility("default")))
+#include "layer.h"
+
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct any {
@@ -163,11 +161,7 @@ static void format2(VkPhysicalDevice device, VkFormat which, VkFormatProperties2
 
 static VkResult create_instance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *a, VkInstance *instance)
 {
-    VkLayerInstanceCreateInfo *link = (void *)info->pNext;
-    while (link->sType != VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO)
-        link = (void *)link->pNext;
-    next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    next_instance_proc = instance_link(info).pfnNextGetInstanceProcAddr;
     VkResult result = ((PFN_vkCreateInstance)next_instance_proc(NULL, "vkCreateInstance"))(info, a, instance);
     the_instance = *instance;
     return result;
@@ -176,11 +170,7 @@ static VkResult create_instance(const VkInstanceCreateInfo *info, const VkAlloca
 static VkResult create_device(
     VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *a, VkDevice *device)
 {
-    VkLayerDeviceCreateInfo *link = (void *)info->pNext;
-    while (link->sType != VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO || link->function != VK_LAYER_LINK_INFO)
-        link = (void *)link->pNext;
-    next_device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    next_device_proc = device_link(info).pfnNextGetDeviceProcAddr;
     /* What is enabled here the driver has never heard of; of the chain it needs the loader's structs alone. */
     VkDeviceCreateInfo plain = *info;
     plain.enabledExtensionCount = 0;
@@ -258,9 +248,5 @@ EXPORT PFN_vkVoidFunction dump_instance_proc(VkInstance instance, const char *na
 
 EXPORT VkResult vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
 {
-    interface->loaderLayerInterfaceVersion = 2;
-    interface->pfnGetInstanceProcAddr = dump_instance_proc;
-    interface->pfnGetDeviceProcAddr = dump_device_proc;
-    interface->pfnGetPhysicalDeviceProcAddr = NULL;
-    return VK_SUCCESS;
+    return negotiate(interface, dump_instance_proc, dump_device_proc, NULL);
 }

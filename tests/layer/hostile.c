@@ -31,11 +31,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <vulkan/vk_layer.h>
-#include <vulkan/vulkan.h>
 
-#define LAYER "VK_LAYER_SHADERSTAT_hostile"
-#define EXPORT __attribute__((visibility("default")))
+#include "layer.h"
+
 #define MAX_MARKED 4096
 
 /* One instance and one device in a child: plain globals will do. */
@@ -464,13 +462,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_graphics(
 static VKAPI_ATTR VkResult VKAPI_CALL create_instance(
     const VkInstanceCreateInfo *info, const VkAllocationCallbacks *allocator, VkInstance *instance)
 {
-    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)info->pNext;
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO && link->function == VK_LAYER_LINK_INFO))
-        link = (VkLayerInstanceCreateInfo *)link->pNext;
-    if (!link)
+    next_instance_proc = instance_link(info).pfnNextGetInstanceProcAddr;
+    if (!next_instance_proc)
         return VK_ERROR_INITIALIZATION_FAILED;
-    next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     VkResult result = act("instance");
     if (result == VK_SUCCESS)
         result = ((PFN_vkCreateInstance)next_instance_proc(NULL, "vkCreateInstance"))(info, allocator, instance);
@@ -482,14 +476,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(
     VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *device)
 {
-    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)info->pNext;
-    while (link && !(link->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO && link->function == VK_LAYER_LINK_INFO))
-        link = (VkLayerDeviceCreateInfo *)link->pNext;
-    if (!link)
+    VkLayerDeviceLink link = device_link(info);
+    PFN_vkGetInstanceProcAddr instance_proc = link.pfnNextGetInstanceProcAddr;
+    next_device_proc = link.pfnNextGetDeviceProcAddr;
+    if (!next_device_proc)
         return VK_ERROR_INITIALIZATION_FAILED;
-    PFN_vkGetInstanceProcAddr instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
-    next_device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
-    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     VkResult result = act("device");
     if (result == VK_SUCCESS)
         result = ((PFN_vkCreateDevice)instance_proc(the_instance, "vkCreateDevice"))(physical, info, allocator, device);
@@ -542,11 +533,5 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance ins
 
 EXPORT VKAPI_ATTR VkResult VKAPI_CALL vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *version)
 {
-    if (version->loaderLayerInterfaceVersion < 2)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    version->loaderLayerInterfaceVersion = 2;
-    version->pfnGetInstanceProcAddr = get_instance_proc;
-    version->pfnGetDeviceProcAddr = get_device_proc;
-    version->pfnGetPhysicalDeviceProcAddr = NULL;
-    return VK_SUCCESS;
+    return negotiate(version, get_instance_proc, get_device_proc, NULL);
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,12 +19,12 @@ from shaderstat.registry import vulkan
 from tests.archive import corpus
 from tests.archive.test_round_trip import STRUCTS, numbers
 from tests.conftest import ROOT
+from tests.layer.conftest import build
 
 vulkan_object = pytest.importorskip("vulkan_object")
 
 pytestmark = pytest.mark.layer
 
-HERE = Path(__file__).resolve().parent
 NAME = "VK_LAYER_SHADERSTAT_dump"
 
 MODULES = {
@@ -48,21 +47,7 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("dump")
     (folder / "printers.h").write_text(Printers(vulkan_object.get_vulkan_object()).source())
-    command = ["gcc", "-shared", "-fPIC", "-fvisibility=hidden", "-O1", "-Wall", "-Wno-unused-function", "-Werror"]
-    command += ["-I", str(folder), str(HERE / "dump.c"), "-o", str(folder / "libdump.so")]
-    subprocess.run(command, check=True, timeout=120)
-    manifest = {
-        "file_format_version": "1.1.2",
-        "layer": {
-            "name": NAME,
-            "type": "GLOBAL",
-            "library_path": str(folder / "libdump.so"),
-            "api_version": "1.3.0",
-            "implementation_version": "1",
-            "description": "prints what it is asked to create",
-        },
-    }
-    (folder / "dump.json").write_text(json.dumps(manifest))
+    build(folder, "dump", NAME, ["-Wall", "-Wno-unused-function", "-Werror", "-I", str(folder)])
     return folder
 
 
