@@ -8,8 +8,8 @@
 - shaderstat/backends/vulkan/_generated_ffi.py: the C types that the package `vulkan` lacks, as a compiled (ABI) cffi
   module, so that no C is parsed at run time.
 
-What is in them follows from ROOTS: every struct that these reach or that extends one of those, and every enumeration
-in them. Platforms' own types and videos are left out.
+What is in them follows from ROOTS: every struct that these reach or that extends one of those, from RUN_ROOTS, and every
+enumeration in them. Platforms' own types and videos are left out.
 """
 
 from __future__ import annotations
@@ -57,6 +57,43 @@ ROOTS = (
     "VkShaderInstrumentationCreateInfoARM",
     "VkShaderInstrumentationMetricDescriptionARM",
     "VkShaderInstrumentationMetricDataHeaderARM",
+)
+# What a pipeline is run with; what extends these is taken only where it is named.
+RUN_ROOTS = (
+    "VkAccelerationStructureBuildGeometryInfoKHR",
+    "VkAccelerationStructureBuildRangeInfoKHR",
+    "VkAccelerationStructureBuildSizesInfoKHR",
+    "VkAccelerationStructureCreateInfoKHR",
+    "VkAccelerationStructureDeviceAddressInfoKHR",
+    "VkBufferCreateInfo",
+    "VkBufferDeviceAddressInfo",
+    "VkBufferImageCopy",
+    "VkBufferViewCreateInfo",
+    "VkClearValue",
+    "VkCommandBufferAllocateInfo",
+    "VkCommandBufferBeginInfo",
+    "VkCommandPoolCreateInfo",
+    "VkDescriptorPoolCreateInfo",
+    "VkDescriptorPoolInlineUniformBlockCreateInfo",
+    "VkDescriptorSetAllocateInfo",
+    "VkDescriptorSetVariableDescriptorCountAllocateInfo",
+    "VkFenceCreateInfo",
+    "VkFramebufferCreateInfo",
+    "VkImageCreateInfo",
+    "VkImageMemoryBarrier",
+    "VkImageViewCreateInfo",
+    "VkMemoryAllocateFlagsInfo",
+    "VkMemoryAllocateInfo",
+    "VkMemoryBarrier",
+    "VkMemoryRequirements",
+    "VkPhysicalDeviceMemoryProperties",
+    "VkRenderPassBeginInfo",
+    "VkRenderingInfo",
+    "VkStridedDeviceAddressRegionKHR",
+    "VkSubmitInfo",
+    "VkWriteDescriptorSet",
+    "VkWriteDescriptorSetAccelerationStructureKHR",
+    "VkWriteDescriptorSetInlineUniformBlock",
 )
 MORE_ENUMS = ("VkResult", "VkSubgroupFeatureFlagBits", "VkFormatFeatureFlagBits", "VkFormatFeatureFlagBits2")
 
@@ -178,10 +215,10 @@ class Registry:
         self.left_out = {
             name for name, each in vk.structs.items() if each.extensions and set(each.extensions) <= platform
         }
-        self.structs = self.reach(ROOTS)
+        self.structs = sorted({*self.reach(ROOTS), *self.reach(RUN_ROOTS, extended=False)})
 
-    def reach(self, roots: tuple[str, ...]) -> list[str]:
-        """The structs that `roots` hold or point to, and those that extend one of them, sorted."""
+    def reach(self, roots: tuple[str, ...], *, extended: bool = True) -> list[str]:
+        """The structs that `roots` hold or point to, and those that extend one of them (if `extended`), sorted."""
         found: set[str] = set()
         todo = list(roots)
         while todo:
@@ -191,7 +228,7 @@ class Registry:
                 continue
             found.add(name)
             todo += [member.type for member in struct.members]
-            todo += struct.extendedBy
+            todo += struct.extendedBy if extended else ()
         return sorted(found)
 
     def enums_of(self, structs: list[str]) -> set[str]:
