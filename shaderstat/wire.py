@@ -157,6 +157,7 @@ def launch_to_plain(launch: Launch) -> dict[str, Any]:
         "driver_manifest": launch.driver_manifest,
         "scenario": launch.scenario,
         "setup": astuple(launch.setup),
+        "runs": launch.runs,
     }
 
 

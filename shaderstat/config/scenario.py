@@ -12,6 +12,9 @@ Everything is optional, and everything that is not said is as it always is::
       features: ["*.shaderFloat64"]      # Struct.member
       formats: [VK_FORMAT_R64*]
     limits: {maxPushConstantsSize: 128}  # properties by their member's name; there is no other limit
+    instrumentation:                     # VK_ARM_shader_instrumentation, which the mock doesn't offer otherwise
+      metrics: [fma, {name: ls, description: Loads and stores}]
+      per_basic_block: true
 
     rules:                               # for each pipeline the first that matches
     - match: "*/slow*.spv"               # a glob over the paths of its modules, or over their last parts
@@ -37,6 +40,11 @@ Everything is optional, and everything that is not said is as it always is::
         - {name: Assembly, text: "s_endpgm\\n", repeat: 1000000}
         - {name: ELF, binary: 7f 45 4c 46}
         - {name: Odd, binary: ff fe 00 41, is_text: true}
+      run: {sleep: 0.1}                  # what happens while it runs: an event
+      blocks:                            # what was counted in its run: a value for each metric
+      - {index: 0, stages: compute, values: [4096, 128]}
+      - {submission: 1, index: 0, sub_index: 2, stages: [vertex, fragment], basic_block: 3, values: [0, 1]}
+      written: {0.1: 00 00 80 3f}        # what buffers hold after it, in hexadecimal
 
 An *event* is what happens during a call, in this order: ``stdout`` and ``stderr`` are written, ``sleep`` seconds pass,
 and then at most one of ``crash`` (the name of a signal that ends a process), ``exit`` (a status), ``hang: true`` and
@@ -50,7 +58,9 @@ import struct
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from shaderstat.config import runs
 from shaderstat.config.reader import Node, read
+from shaderstat.config.wishes import Wrong
 from shaderstat.model import STAGE_BITS, STATISTIC_FORMATS
 
 Plain = dict[str, Any]
@@ -71,7 +81,7 @@ def read_scenario(path: str) -> Plain:
     root = read(path)
     if root is None:
         return {}
-    return _members(
+    scenario = _members(
         root,
         {
             "driver": lambda node: _members(
@@ -82,9 +92,64 @@ def read_scenario(path: str) -> Plain:
             "open": _event,
             "lacks": lambda node: _members(node, dict.fromkeys(("extensions", "features", "formats"), _texts)),
             "limits": lambda node: {name: each.integer(-(2**63), 2**64 - 1) for name, each in node.table().items()},
+            "instrumentation": _instrumentation,
             "rules": lambda node: [_rule(each) for each in node.items()],
         },
     )
+    _check_blocks(root, scenario)
+    return scenario
+
+
+def _check_blocks(root: Node, scenario: Plain) -> None:
+    """A driver gives one value for each metric."""
+    metrics = len(scenario.get("instrumentation", {"metrics": ()})["metrics"])
+    for rule in root.mapping(scenario)["rules"].items() if "rules" in scenario else ():
+        for name, blocks in rule.table().items():
+            for each in blocks.items() if name == "blocks" else ():
+                values = each.table()["values"]
+                if len(values.items()) != metrics:
+                    raise values.error(
+                        f"one value for each metric is wanted here, {metrics or 'and there is none'}",
+                        None if metrics else "instrumentation: {metrics: [fma]} says which",
+                    )
+
+
+def _instrumentation(node: Node) -> Plain:
+    given = node.mapping(("metrics", "per_basic_block"), required=("metrics",))
+    metrics = [_metric(each) for each in given["metrics"].items()]
+    if not metrics:
+        raise given["metrics"].error("a device that has it has one metric at least")
+    return {
+        "metrics": metrics,
+        "per_basic_block": given["per_basic_block"].boolean() if "per_basic_block" in given else False,
+    }
+
+
+def _metric(node: Node) -> Plain:
+    if not node.is_mapping:
+        return {"name": node.text(), "description": ""}
+    return {"description": "", **_members(node, {"name": Node.text, "description": Node.text})}
+
+
+def _block(node: Node) -> Plain:
+    numbers = {"submission": 0, "index": 0, "sub_index": 0, "basic_block": 0}
+    given = node.mapping((*numbers, "stages", "values"), required=("stages", "values"))
+    return {
+        **{name: given[name].integer() if name in given else number for name, number in numbers.items()},
+        "stages": _stages(given["stages"]),
+        "values": [each.integer(0, 2**64 - 1) for each in given["values"].items()],
+    }
+
+
+def _written(node: Node) -> list[Any]:
+    """[set, binding, hexadecimal] each."""
+    found = []
+    for key, value in node.pairs():
+        try:
+            found.append([*runs.slot(key.source()), _hex(value).hex()])
+        except Wrong as error:
+            raise key.error(str(error), error.hint) from None
+    return found
 
 
 def _members(node: Node, readers: Mapping[str, Callable[[Node], Any]]) -> Plain:
@@ -173,6 +238,9 @@ def _rule(node: Node) -> Plain:
             "without": lambda each: [one.choice(_LISTS) for one in each.one_or_more()],
             "failing": lambda each: _members(each, dict.fromkeys(_LISTS, _result)),
             "executables": lambda each: [_executable(one) for one in each.items()],
+            "run": _event,
+            "blocks": lambda each: [_block(one) for one in each.items()],
+            "written": _written,
         },
     )
     if "result" in rule.get("destroy", {}):
@@ -245,13 +313,7 @@ def _representation(node: Node) -> Plain:
     if "text" in given:
         data = given["text"].text().encode("utf-8", "surrogatepass")
     else:
-        try:
-            value = given["binary"].scalar()
-            data = bytes.fromhex(value if isinstance(value, str) else str(value))
-        except ValueError:
-            raise given["binary"].error(
-                "hexadecimal digits are wanted here, two a byte", "put them in quotes"
-            ) from None
+        data = _hex(given["binary"])
     return {
         "name": given["name"].text(),
         "description": given["description"].text() if "description" in given else "",
@@ -259,3 +321,10 @@ def _representation(node: Node) -> Plain:
         "hex": data.hex(),
         "repeat": given["repeat"].integer(0, 2**30) if "repeat" in given else 1,
     }
+
+
+def _hex(node: Node) -> bytes:
+    try:
+        return bytes.fromhex(node.source())
+    except ValueError:
+        raise node.error("hexadecimal digits are wanted here, two a byte", "put them in quotes") from None

@@ -17,6 +17,7 @@ from shaderstat.backends.mock import scenario as mock
 from shaderstat.config import scenario
 from shaderstat.config.scenario import read_scenario
 from shaderstat.errors import ShaderstatError
+from shaderstat.instrumentation import Metric, MetricBlock, Offer
 from shaderstat.model import ExecutableAnswer, RepresentationAnswer, StatisticAnswer
 
 
@@ -45,6 +46,10 @@ def test_the_documented_example(tmp_path: Path) -> None:
     assert rule.destroy.crash == "SIGABRT"
     assert (rule.lost, rule.incomplete, rule.without) == (1, True, {"statistics"})
     assert rule.failing == {"representations": "VK_ERROR_UNKNOWN"}
+    assert found.instrumentation == Offer((Metric("fma", ""), Metric("ls", "Loads and stores")), True)
+    assert rule.run == mock.Event(sleep_s=0.1)
+    assert rule.blocks == (MetricBlock(0, 0, 0, 0x20, 0, (4096, 128)), MetricBlock(1, 0, 2, 0x11, 3, (0, 1)))
+    assert rule.written == {(0, 1): b"\0\0\x80\x3f"}
     nan = struct.unpack("<Q", struct.pack("<d", float("nan")))[0]
     assert rule.executables == (
         ExecutableAnswer(
@@ -136,6 +141,22 @@ def test_any_float_comes_through(tmp_path_factory: pytest.TempPathFactory, value
         ("limits: {maxBoundDescriptorSets: 1.5}", 1, "a whole number is wanted", None),
         ("device: {api_version: new}", 1, "an API version is wanted here", "1.3.230"),
         ("device: {pipeline_cache_uuid: 12ab}", 1, "32 hexadecimal digits", None),
+        ("instrumentation: {metrics: []}", 1, "one metric at least", None),
+        ("instrumentation: {per_basic_block: true}", 1, "metrics is missing", None),
+        (
+            "rules:\n- blocks:\n  - {stages: compute, values: [1]}",
+            3,
+            "for each metric is wanted here, and there is none",
+            "metrics: [fma]",
+        ),
+        (
+            "instrumentation: {metrics: [a]}\nrules:\n- blocks:\n  - {stages: compute, values: [1, 2]}",
+            4,
+            "one value for each metric is wanted here, 1",
+            None,
+        ),
+        ("rules:\n- written: {1: 00}", 2, "'1' is no SET.BINDING", "binding 1 of set 0"),
+        ("rules:\n- written: {0.1: 0}", 2, "hexadecimal digits are wanted here", None),
         ("missing: !!python/object/apply:os.system [ls]", 1, "a plain value is wanted here", None),
         ("missing: !!python/name:os.system x", 1, "is no value", None),
         (STATISTIC.format("float32", "1"), 4, "'float32' is none of the words", "did you mean float64?"),

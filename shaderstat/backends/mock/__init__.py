@@ -25,6 +25,7 @@ from shaderstat.backends.mock.listing import control_flow_graph
 from shaderstat.backends.mock.scenario import Rule, Scenario
 from shaderstat.backends.mock.statistics import Subject, answers
 from shaderstat.errors import NoTarget, Unsupported
+from shaderstat.instrumentation import Instrumentation
 from shaderstat.model import (
     STAGE_BITS,
     Device,
@@ -46,7 +47,7 @@ from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import load
 
 if TYPE_CHECKING:
-    from shaderstat.instrumentation import Execution, Instrumentation, Offer
+    from shaderstat.instrumentation import Execution, Offer
     from shaderstat.pipeline.resources import Resources
 
 DRIVER = Driver(0, "shaderstat mock", __version__, "static analysis of the SPIR-V itself: no GPU compiler was asked")
@@ -114,6 +115,7 @@ class Pipeline:
     _executables: tuple[ExecutableAnswer, ...]
     _remarks: list[tuple[str, str]]
     _rule: Rule
+    _offer: Offer | None
 
     def query(self) -> tuple[ExecutableAnswer, ...]:
         """See `CompiledPipeline.query`."""
@@ -123,12 +125,28 @@ class Pipeline:
         return self._executables
 
     def run(self, execution: Execution, resources: Resources) -> Instrumentation:
-        """See `CompiledPipeline.run`.
+        """See `CompiledPipeline.run`: nothing is executed, and nothing invented.
 
         Raises:
-            Unsupported: ``run/mock``.
+            Unsupported: ``run/mock``: the scenario doesn't say what it comes to.
         """
-        raise Unsupported("run/mock", "the mock runs nothing: a scenario can say what it would count")
+        if self._offer is None:
+            raise Unsupported("run/mock", "the mock executes nothing: a scenario can say what would be counted")
+        started = time.perf_counter_ns()
+        self._rule.run.happen("vkQueueSubmit")
+        for set_, binding in execution.read:
+            if (set_, binding) not in self._rule.written:
+                what = f"set {set_} binding {binding} holds after the run"
+                raise Unsupported("run/mock", f"the mock executes nothing, and its scenario doesn't say what {what}")
+        return Instrumentation(
+            offer=self._offer if execution.metrics else None,
+            commands=execution.commands,
+            submissions=execution.repeat,
+            accumulated=execution.accumulate,
+            blocks=self._rule.blocks if execution.metrics else (),
+            read=tuple((slot, self._rule.written[slot]) for slot in execution.read),
+            run_ns=(time.perf_counter_ns() - started,) * execution.repeat,
+        )
 
     def diagnostics(self) -> tuple[tuple[str, str], ...]:
         """See `CompiledPipeline.diagnostics`."""
@@ -138,11 +156,11 @@ class Pipeline:
 class MockBackend:
     """See `shaderstat.backends.base.Backend`."""
 
-    def __init__(self, scenario: Scenario, tools: SpirvTools) -> None:
+    def __init__(self, scenario: Scenario, tools: SpirvTools, *, runs: bool = False) -> None:
         self._scenario = scenario
         self._tools = tools
         self.facts = Facts(scenario)
-        self.offer: Offer | None = None
+        self.offer = scenario.instrumentation if runs else None
         self.tells_executables = True
 
     @contextmanager
@@ -167,7 +185,7 @@ class MockBackend:
         executables = _as_answered(executables, captured, rule, remarks)
         wall = time.perf_counter_ns() - started
         try:
-            yield Pipeline(Durations(wall=wall), wall, executables, remarks, rule)
+            yield Pipeline(Durations(wall=wall), wall, executables, remarks, rule, self.offer)
         finally:
             rule.destroy.happen("vkDestroyPipeline")
 
@@ -226,7 +244,7 @@ def open(launch: Launch, tools: SpirvTools) -> MockBackend:
     """
     scenario = scenarios.read(launch.scenario)
     try:
-        backend = MockBackend(scenario, tools)
+        backend = MockBackend(scenario, tools, runs=launch.runs)
     except (TypeError, ValueError) as error:
         raise NoTarget(f"the mock's scenario is not as it should be: {error}") from None
     try:

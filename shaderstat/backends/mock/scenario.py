@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from shaderstat.backends.base import DriverError
 from shaderstat.errors import NoTarget
+from shaderstat.instrumentation import Metric, MetricBlock, Offer, Slot
 from shaderstat.model import ExecutableAnswer, RepresentationAnswer, StatisticAnswer
 
 Plain = Mapping[str, Any]
@@ -75,6 +76,9 @@ class Rule:
         lost: how many elements at the end of each list the driver counted and then didn't write.
         incomplete: the driver returns VK_INCOMPLETE, however large the array.
         failing: ``statistics`` or ``representations`` → the VkResult that asking for them returns.
+        run: during vkQueueSubmit and the waiting for it.
+        blocks: what was counted.
+        written: what buffers hold after it, by (set, binding).
     """
 
     path: str = "*"
@@ -87,6 +91,9 @@ class Rule:
     lost: int = 0
     incomplete: bool = False
     failing: Mapping[str, str] = field(default_factory=dict)
+    run: Event = Event()
+    blocks: tuple[MetricBlock, ...] = ()
+    written: Mapping[Slot, bytes] = field(default_factory=dict)
 
     def matches(self, paths: Sequence[str], stages: Sequence[str]) -> bool:
         """Whether it is for a pipeline of these modules and stages."""
@@ -96,7 +103,8 @@ class Rule:
 @dataclass(frozen=True, slots=True)
 class Scenario:
     """All of it. `lacks` are globs over extensions, ``Struct.member`` features and formats that the device hasn't got;
-    `limits` are properties by their member's name; `missing` is why there is no such device at all."""
+    `limits` are properties by their member's name; `missing` is why there is no such device at all; `instrumentation`
+    what it offers of VK_ARM_shader_instrumentation."""
 
     driver: Plain = field(default_factory=dict)
     device: Plain = field(default_factory=dict)
@@ -105,6 +113,7 @@ class Scenario:
     limits: Mapping[str, int] = field(default_factory=dict)
     open: Event = Event()
     rules: tuple[Rule, ...] = ()
+    instrumentation: Offer | None = None
 
     def rule(self, paths: Sequence[str], stages: Sequence[str]) -> Rule:
         """The first rule that matches, else one by which nothing happens."""
@@ -125,6 +134,9 @@ def read(plain: Plain | None) -> Scenario:
         given = dict(plain or {})
         given["open"] = Event(**given.get("open", {}))
         given["rules"] = tuple(_rule(rule) for rule in given.get("rules", ()))
+        if given.get("instrumentation") is not None:
+            metrics = tuple(Metric(**each) for each in given["instrumentation"]["metrics"])
+            given["instrumentation"] = Offer(metrics, given["instrumentation"]["per_basic_block"])
         return Scenario(**given)
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise NoTarget(f"the mock's scenario is not as it should be: {error}") from None
@@ -132,12 +144,25 @@ def read(plain: Plain | None) -> Scenario:
 
 def _rule(plain: Plain) -> Rule:
     given = dict(plain)
-    for moment in ("create", "query", "destroy"):
+    for moment in ("create", "query", "destroy", "run"):
         given[moment] = Event(**given.get(moment, {}))
     if given.get("executables") is not None:
         given["executables"] = tuple(_executable(each) for each in given["executables"])
     given["without"] = frozenset(given.get("without", ()))
+    given["blocks"] = tuple(_block(each) for each in given.get("blocks", ()))
+    given["written"] = {(set_, binding): bytes.fromhex(data) for set_, binding, data in given.get("written", ())}
     return Rule(**given)
+
+
+def _block(plain: Plain) -> MetricBlock:
+    return MetricBlock(
+        submission=plain["submission"],
+        result_index=plain["index"],
+        result_sub_index=plain["sub_index"],
+        stages=plain["stages"],
+        basic_block=plain["basic_block"],
+        values=tuple(plain["values"]),
+    )
 
 
 def _executable(plain: Plain) -> ExecutableAnswer:
