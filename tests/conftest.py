@@ -83,6 +83,21 @@ def lacking(reason: str) -> NoReturn:
     pytest.skip(reason)
 
 
+def watch(folder: Path) -> Path:
+    """Have the Khronos validation layer write to a file, whose path is returned, where VK_LAYER_SETTINGS_PATH names
+    ``vk_layer_settings.txt`` in `folder`: children own their streams."""
+    layers = ("/usr/share/vulkan/explicit_layer.d", "/etc/vulkan/explicit_layer.d")
+    if not any(Path(one, "VkLayer_khronos_validation.json").exists() for one in layers):
+        lacking("no validation layer: install vulkan-validationlayers")
+    log = folder / "validation.log"
+    (folder / "vk_layer_settings.txt").write_text(
+        "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n"
+        "khronos_validation.report_flags = error,warn\n"
+        f"khronos_validation.log_filename = {log}\n"
+    )
+    return log
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--driver-count", metavar="FILE", help="write how many tests of drivers and trees passed to FILE")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import Run, watch
 
 NAVI21 = "radv:navi21"
 
@@ -50,16 +50,7 @@ def numbers(report: dict[str, Any]) -> dict[tuple[str, int, str], list[tuple[str
 @pytest.fixture
 def validation_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the Khronos validation layer writes: its settings come from a file, since children own their streams."""
-    layers = ("/usr/share/vulkan/explicit_layer.d", "/etc/vulkan/explicit_layer.d")
-    if not any(Path(folder, "VkLayer_khronos_validation.json").exists() for folder in layers):
-        pytest.skip("no validation layer: install vulkan-validationlayers")
-    log = tmp_path / "validation.log"
-    settings = tmp_path / "vk_layer_settings.txt"
-    settings.write_text(
-        "khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG\n"
-        "khronos_validation.report_flags = error,warn\n"
-        f"khronos_validation.log_filename = {log}\n"
-    )
-    monkeypatch.setenv("VK_LAYER_SETTINGS_PATH", str(settings))
+    log = watch(tmp_path)
+    monkeypatch.setenv("VK_LAYER_SETTINGS_PATH", str(tmp_path / "vk_layer_settings.txt"))
     monkeypatch.setenv("VK_INSTANCE_LAYERS", "VK_LAYER_KHRONOS_validation")
     return log
