@@ -1,7 +1,7 @@
 /* An application that instruments shaders: its arguments are a script, its output what it was told.
  *
  * The first device is taken. Before `device`:
- *   extensions           each extension of the device that matters here, as often as it is listed; layer: those of the layer
+ *   extensions, layer    the extensions of the device, of the layer that matter here, as often as they are listed
  *   incomplete           the result of a call for one extension
  *   offer                features, properties and metrics
  *   plain, featureless   the device is to be made without the extension, without its feature
@@ -9,10 +9,11 @@
  *   device               makes the device, and a command buffer
  * Then, each making the next of its kind, from 0:
  *   functions            whether the device has the extension's commands
- *   compute FILE, graphics VERTEX FRAGMENT    a pipeline with the bit; old: the next one without flags2
- *   object               an instrumentation object, for what follows
+ *   compute FILE, graphics VERTEX FRAGMENT, graphics-views …    a pipeline with the bit; old: the next without flags2
+ *   object               an instrumentation object, for what follows; leak: they stay when the device goes
  * Recording:
- *   record finish bind-compute N bind-graphics N begin end dispatch X,Y,Z base X,Y,Z indirect X,Y,Z draw VERTICES,INSTANCES
+ *   record finish bind-compute N bind-graphics N begin end
+ *   dispatch X,Y,Z  base X,Y,Z  indirect X,Y,Z  draw VERTICES,INSTANCES
  *   secondary            records a secondary command buffer until finish;  execute  executes it
  *   pass WIDTH,HEIGHT    rendering into an image;  views WIDTH,HEIGHT  into two layers of one;  pass-end
  * Running:
@@ -42,6 +43,7 @@ static VkFence fence;
 static uint32_t metric_count;
 static bool old;
 
+#define S(name) VK_STRUCTURE_TYPE_##name
 #define INSTANCE(name) ((PFN_##name)vkGetInstanceProcAddr(instance, #name))
 #define DEVICE(name) ((PFN_##name)vkGetDeviceProcAddr(device, #name))
 
@@ -71,15 +73,18 @@ static void print_extensions(const char *layer)
 
 static void print_offer(void)
 {
-    VkPhysicalDeviceShaderInstrumentationFeaturesARM feature = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_FEATURES_ARM, NULL, 7};
-    VkPhysicalDeviceMaintenance5FeaturesKHR five = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR, &feature, 7};
-    VkPhysicalDeviceVulkan12Features twelve = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, .pNext = &five};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &twelve};
+    VkPhysicalDeviceShaderInstrumentationFeaturesARM feature = {
+        S(PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_FEATURES_ARM), NULL, 7};
+    VkPhysicalDeviceMaintenance5FeaturesKHR five = {S(PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR), &feature, 7};
+    VkPhysicalDeviceVulkan12Features twelve = {.sType = S(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES), .pNext = &five};
+    VkPhysicalDeviceFeatures2 features = {.sType = S(PHYSICAL_DEVICE_FEATURES_2), .pNext = &twelve};
     vkGetPhysicalDeviceFeatures2(physical, &features);
     bool whole = features.pNext == &twelve && twelve.pNext == &five && five.pNext == &feature && !feature.pNext;
-    printf("feature %u maintenance5 %u chain %s\n", feature.shaderInstrumentation, five.maintenance5, whole ? "whole" : "torn");
-    VkPhysicalDeviceShaderInstrumentationPropertiesARM own = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_PROPERTIES_ARM, NULL, 77, 77};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &own};
+    printf("feature %u maintenance5 %u ", feature.shaderInstrumentation, five.maintenance5);
+    printf("chain %s\n", whole ? "whole" : "torn");
+    VkPhysicalDeviceShaderInstrumentationPropertiesARM own = {
+        S(PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_PROPERTIES_ARM), NULL, 77, 77};
+    VkPhysicalDeviceProperties2 properties = {.sType = S(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &own};
     vkGetPhysicalDeviceProperties2(physical, &properties);
     printf("properties %u %u\n", own.numMetrics, own.perBasicBlockGranularity);
     PFN_vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM enumerate =
@@ -91,11 +96,11 @@ static void print_offer(void)
         return;
     VkShaderInstrumentationMetricDescriptionARM *all = calloc(count + 1, sizeof *all);
     for (uint32_t i = 0; i < count; ++i)
-        all[i].sType = VK_STRUCTURE_TYPE_SHADER_INSTRUMENTATION_METRIC_DESCRIPTION_ARM;
+        all[i].sType = S(SHADER_INSTRUMENTATION_METRIC_DESCRIPTION_ARM);
     result = enumerate(physical, &count, all);
     printf("described %d %u\n", result, count);
     for (uint32_t i = 0; i < count; ++i)
-        printf("metric %.*s: %.*s\n", VK_MAX_DESCRIPTION_SIZE, all[i].name, VK_MAX_DESCRIPTION_SIZE, all[i].description);
+        printf("metric %.256s: %.256s\n", all[i].name, all[i].description); /* no NUL is trusted */
     free(all);
 }
 
@@ -103,39 +108,43 @@ static void print_offer(void)
 
 static void make_device(bool plain, bool featureless, bool twelve)
 {
-    VkPhysicalDeviceShaderInstrumentationPropertiesARM own = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_PROPERTIES_ARM, NULL, 0, 0};
-    VkPhysicalDeviceProperties2 properties = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &own};
+    VkPhysicalDeviceShaderInstrumentationPropertiesARM own = {
+        S(PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_PROPERTIES_ARM), NULL, 0, 0};
+    VkPhysicalDeviceProperties2 properties = {.sType = S(PHYSICAL_DEVICE_PROPERTIES_2), .pNext = &own};
     vkGetPhysicalDeviceProperties2(physical, &properties);
     metric_count = own.numMetrics;
     const char *names[] = {"VK_KHR_maintenance5", "VK_ARM_shader_instrumentation"};
     float priority = 1;
-    VkDeviceQueueCreateInfo queues = {VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, NULL, 0, 0, 1, &priority};
-    VkPhysicalDeviceVulkan12Features of12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceFeatures2 two = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &of12};
+    VkDeviceQueueCreateInfo queues = {S(DEVICE_QUEUE_CREATE_INFO), NULL, 0, 0, 1, &priority};
+    VkPhysicalDeviceVulkan12Features of12 = {.sType = S(PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)};
+    VkPhysicalDeviceFeatures2 two = {.sType = S(PHYSICAL_DEVICE_FEATURES_2), .pNext = &of12};
     VkPhysicalDeviceMultiviewFeatures views = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTIVIEW_FEATURES, .pNext = twelve ? &two : NULL, .multiview = VK_TRUE};
-    VkPhysicalDeviceSynchronization2Features synchronization = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES, &views, VK_TRUE};
-    VkPhysicalDeviceShaderInstrumentationFeaturesARM feature = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_FEATURES_ARM, &synchronization, VK_TRUE};
+        .sType = S(PHYSICAL_DEVICE_MULTIVIEW_FEATURES), .pNext = twelve ? &two : NULL, .multiview = VK_TRUE};
+    VkPhysicalDeviceSynchronization2Features synchronization = {
+        S(PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES), &views, VK_TRUE};
+    VkPhysicalDeviceShaderInstrumentationFeaturesARM feature = {
+        S(PHYSICAL_DEVICE_SHADER_INSTRUMENTATION_FEATURES_ARM), &synchronization, VK_TRUE};
     VkPhysicalDeviceDynamicRenderingFeatures rendering = {
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES,
+        S(PHYSICAL_DEVICE_DYNAMIC_RENDERING_FEATURES),
         plain || featureless ? (void *)&synchronization : &feature, VK_TRUE};
-    VkPhysicalDeviceMaintenance5FeaturesKHR five = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR, &rendering, VK_TRUE};
+    VkPhysicalDeviceMaintenance5FeaturesKHR five = {S(PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR), &rendering, VK_TRUE};
     VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO, .pNext = plain ? (void *)&rendering : &five, .queueCreateInfoCount = 1,
+        .sType = S(DEVICE_CREATE_INFO), .pNext = plain ? (void *)&rendering : &five, .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queues, .enabledExtensionCount = plain ? 0 : 2, .ppEnabledExtensionNames = names};
     check(vkCreateDevice(physical, &info, NULL, &device), "device");
-    printf("device chain %s\n", feature.pNext == &synchronization && five.pNext == &rendering && !of12.hostQueryReset ? "whole" : "torn");
+    bool whole = feature.pNext == &synchronization && five.pNext == &rendering && !of12.hostQueryReset;
+    printf("device chain %s\n", whole ? "whole" : "torn");
     vkGetDeviceQueue(device, 0, 0, &queue);
     VkCommandPoolCreateInfo pool_info = {
-        VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO, NULL, VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, 0};
+        S(COMMAND_POOL_CREATE_INFO), NULL, VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT, 0};
     check(vkCreateCommandPool(device, &pool_info, NULL, &pool), "pool");
     for (int level = 0; level < 2; ++level) {
-        VkCommandBufferAllocateInfo one = {VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, NULL, pool, (VkCommandBufferLevel)level, 1};
+        VkCommandBufferAllocateInfo one = {S(COMMAND_BUFFER_ALLOCATE_INFO), NULL, pool, (VkCommandBufferLevel)level, 1};
         check(vkAllocateCommandBuffers(device, &one, &buffers[level]), "buffers");
     }
-    VkPipelineLayoutCreateInfo layout_info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    VkPipelineLayoutCreateInfo layout_info = {.sType = S(PIPELINE_LAYOUT_CREATE_INFO)};
     check(vkCreatePipelineLayout(device, &layout_info, NULL, &layout), "layout");
-    VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFenceCreateInfo fence_info = {.sType = S(FENCE_CREATE_INFO)};
     check(vkCreateFence(device, &fence_info, NULL, &fence), "fence");
 }
 
@@ -146,7 +155,7 @@ static VkShaderModule module(const char *path)
     size_t size = file ? fread(code, 1, sizeof code, file) : 0;
     if (file)
         fclose(file);
-    VkShaderModuleCreateInfo info = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, NULL, 0, size, (const uint32_t *)code};
+    VkShaderModuleCreateInfo info = {S(SHADER_MODULE_CREATE_INFO), NULL, 0, size, (const uint32_t *)code};
     VkShaderModule made;
     check(vkCreateShaderModule(device, &info, NULL, &made), path);
     return made;
@@ -155,11 +164,11 @@ static VkShaderModule module(const char *path)
 static VkPipelineShaderStageCreateInfo stage(VkShaderStageFlagBits bit, const char *path)
 {
     return (VkPipelineShaderStageCreateInfo){
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO, .stage = bit, .module = module(path), .pName = "main"};
+        .sType = S(PIPELINE_SHADER_STAGE_CREATE_INFO), .stage = bit, .module = module(path), .pName = "main"};
 }
 
 static VkPipelineCreateFlags2CreateInfoKHR flags2 = {
-    VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR, NULL, VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM | 2};
+    S(PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR), NULL, VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM | 2};
 
 static void add_pipeline(VkResult result)
 {
@@ -172,7 +181,7 @@ static void add_pipeline(VkResult result)
 static void make_compute(const char *path)
 {
     VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .pNext = old ? NULL : &flags2,
+        .sType = S(COMPUTE_PIPELINE_CREATE_INFO), .pNext = old ? NULL : &flags2,
         .stage = stage(VK_SHADER_STAGE_COMPUTE_BIT, path), .layout = layout};
     add_pipeline(vkCreateComputePipelines(device, VK_NULL_HANDLE, 1, &info, NULL, &pipelines[pipeline_count]));
     vkDestroyShaderModule(device, info.stage.module, NULL);
@@ -182,26 +191,27 @@ static void make_graphics(const char *vertex, const char *fragment, uint32_t vie
 {
     VkFormat format = VK_FORMAT_R8G8B8A8_UNORM;
     VkPipelineRenderingCreateInfo rendering = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO, .pNext = old ? NULL : &flags2, .viewMask = views,
+        .sType = S(PIPELINE_RENDERING_CREATE_INFO), .pNext = old ? NULL : &flags2, .viewMask = views,
         .colorAttachmentCount = 1, .pColorAttachmentFormats = &format};
-    VkPipelineShaderStageCreateInfo stages[] = {stage(VK_SHADER_STAGE_VERTEX_BIT, vertex), stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment)};
-    VkPipelineVertexInputStateCreateInfo input = {.sType = VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    VkPipelineShaderStageCreateInfo stages[] = {
+        stage(VK_SHADER_STAGE_VERTEX_BIT, vertex), stage(VK_SHADER_STAGE_FRAGMENT_BIT, fragment)};
+    VkPipelineVertexInputStateCreateInfo input = {.sType = S(PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO)};
     VkPipelineInputAssemblyStateCreateInfo assembly = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO, .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
+        .sType = S(PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO), .topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST};
     VkPipelineViewportStateCreateInfo viewport = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO, .viewportCount = 1, .scissorCount = 1};
+        .sType = S(PIPELINE_VIEWPORT_STATE_CREATE_INFO), .viewportCount = 1, .scissorCount = 1};
     VkPipelineRasterizationStateCreateInfo rasterization = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO, .lineWidth = 1};
+        .sType = S(PIPELINE_RASTERIZATION_STATE_CREATE_INFO), .lineWidth = 1};
     VkPipelineMultisampleStateCreateInfo multisample = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO, .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
+        .sType = S(PIPELINE_MULTISAMPLE_STATE_CREATE_INFO), .rasterizationSamples = VK_SAMPLE_COUNT_1_BIT};
     VkPipelineColorBlendAttachmentState attachment = {.colorWriteMask = 0xf};
     VkPipelineColorBlendStateCreateInfo blend = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO, .attachmentCount = 1, .pAttachments = &attachment};
+        .sType = S(PIPELINE_COLOR_BLEND_STATE_CREATE_INFO), .attachmentCount = 1, .pAttachments = &attachment};
     VkDynamicState states[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
     VkPipelineDynamicStateCreateInfo dynamic = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO, .dynamicStateCount = 2, .pDynamicStates = states};
+        .sType = S(PIPELINE_DYNAMIC_STATE_CREATE_INFO), .dynamicStateCount = 2, .pDynamicStates = states};
     VkGraphicsPipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO, .pNext = &rendering, .stageCount = 2, .pStages = stages,
+        .sType = S(GRAPHICS_PIPELINE_CREATE_INFO), .pNext = &rendering, .stageCount = 2, .pStages = stages,
         .pVertexInputState = &input, .pInputAssemblyState = &assembly, .pViewportState = &viewport,
         .pRasterizationState = &rasterization, .pMultisampleState = &multisample, .pColorBlendState = &blend,
         .pDynamicState = &dynamic, .layout = layout};
@@ -214,7 +224,7 @@ static VkDeviceMemory allocate(VkMemoryRequirements needs, VkMemoryPropertyFlags
 {
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(physical, &memory);
-    VkMemoryAllocateInfo info = {VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO, NULL, needs.size, 0};
+    VkMemoryAllocateInfo info = {S(MEMORY_ALLOCATE_INFO), NULL, needs.size, 0};
     while (!(needs.memoryTypeBits >> info.memoryTypeIndex & 1) ||
            (memory.memoryTypes[info.memoryTypeIndex].propertyFlags & wanted) != wanted)
         ++info.memoryTypeIndex;
@@ -234,8 +244,8 @@ static VkDeviceMemory sizes_memory;
 static void record(bool secondary)
 {
     buffer = buffers[secondary];
-    VkCommandBufferInheritanceInfo inherited = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO};
-    VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO, .pInheritanceInfo = &inherited};
+    VkCommandBufferInheritanceInfo inherited = {.sType = S(COMMAND_BUFFER_INHERITANCE_INFO)};
+    VkCommandBufferBeginInfo info = {.sType = S(COMMAND_BUFFER_BEGIN_INFO), .pInheritanceInfo = &inherited};
     check(vkBeginCommandBuffer(buffer, &info), "record");
 }
 
@@ -249,7 +259,7 @@ static void drop_image(void)
 static void begin_pass(uint32_t width, uint32_t height, uint32_t layers)
 {
     VkImageCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO, .imageType = VK_IMAGE_TYPE_2D, .format = VK_FORMAT_R8G8B8A8_UNORM,
+        .sType = S(IMAGE_CREATE_INFO), .imageType = VK_IMAGE_TYPE_2D, .format = VK_FORMAT_R8G8B8A8_UNORM,
         .extent = {width, height, 1}, .mipLevels = 1, .arrayLayers = layers, .samples = VK_SAMPLE_COUNT_1_BIT,
         .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT};
     drop_image();
@@ -260,20 +270,20 @@ static void begin_pass(uint32_t width, uint32_t height, uint32_t layers)
     check(vkBindImageMemory(device, image, image_memory, 0), "image");
     VkImageSubresourceRange whole = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, layers};
     VkImageViewCreateInfo view_info = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO, .image = image, .format = info.format, .subresourceRange = whole,
+        .sType = S(IMAGE_VIEW_CREATE_INFO), .image = image, .format = info.format, .subresourceRange = whole,
         .viewType = layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY : VK_IMAGE_VIEW_TYPE_2D};
     check(vkCreateImageView(device, &view_info, NULL, &view), "view");
     VkImageMemoryBarrier barrier = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER, .dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+        .sType = S(IMAGE_MEMORY_BARRIER), .dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
         .newLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
         .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED, .image = image, .subresourceRange = whole};
     VkPipelineStageFlags where = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
     vkCmdPipelineBarrier(buffer, where, where, 0, 0, NULL, 0, NULL, 1, &barrier);
     VkRenderingAttachmentInfo attachment = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO, .imageView = view, .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+        .sType = S(RENDERING_ATTACHMENT_INFO), .imageView = view, .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
         .imageLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
     VkRenderingInfo rendering = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO, .renderArea = {{0, 0}, {width, height}}, .layerCount = 1,
+        .sType = S(RENDERING_INFO), .renderArea = {{0, 0}, {width, height}}, .layerCount = 1,
         .viewMask = layers > 1 ? (1u << layers) - 1 : 0, .colorAttachmentCount = 1, .pColorAttachments = &attachment};
     vkCmdBeginRendering(buffer, &rendering);
     /* twice the size: a triangle over half of it covers the target, and no clipping cuts it in two */
@@ -286,7 +296,7 @@ static void dispatch_indirect(uint32_t x, uint32_t y, uint32_t z)
 {
     if (!sizes) {
         VkBufferCreateInfo info = {
-            .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = 12, .usage = VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
+            .sType = S(BUFFER_CREATE_INFO), .size = 12, .usage = VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT};
         check(vkCreateBuffer(device, &info, NULL, &sizes), "buffer");
         VkMemoryRequirements needs;
         vkGetBufferMemoryRequirements(device, sizes, &needs);
@@ -305,9 +315,9 @@ static void dispatch_indirect(uint32_t x, uint32_t y, uint32_t z)
 static void submit(bool two)
 {
     check(vkResetFences(device, 1, &fence), "fences");
-    VkCommandBufferSubmitInfo one = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffers[0]};
-    VkSubmitInfo2 info2 = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2, .commandBufferInfoCount = 1, .pCommandBufferInfos = &one};
-    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &buffers[0]};
+    VkCommandBufferSubmitInfo one = {.sType = S(COMMAND_BUFFER_SUBMIT_INFO), .commandBuffer = buffers[0]};
+    VkSubmitInfo2 info2 = {.sType = S(SUBMIT_INFO_2), .commandBufferInfoCount = 1, .pCommandBufferInfos = &one};
+    VkSubmitInfo info = {.sType = S(SUBMIT_INFO), .commandBufferCount = 1, .pCommandBuffers = &buffers[0]};
     VkResult result = two ? vkQueueSubmit2(queue, 1, &info2, fence) : vkQueueSubmit(queue, 1, &info, fence);
     if (result != VK_SUCCESS)
         printf("submit %d\n", result);
@@ -351,8 +361,9 @@ static void print_values(void)
 static void print_functions(void)
 {
     static const char *const names[] = {
-        "vkCreateShaderInstrumentationARM", "vkDestroyShaderInstrumentationARM", "vkCmdBeginShaderInstrumentationARM",
-        "vkCmdEndShaderInstrumentationARM", "vkGetShaderInstrumentationValuesARM", "vkClearShaderInstrumentationMetricsARM"};
+        "vkCreateShaderInstrumentationARM", "vkDestroyShaderInstrumentationARM",
+        "vkCmdBeginShaderInstrumentationARM", "vkCmdEndShaderInstrumentationARM",
+        "vkGetShaderInstrumentationValuesARM", "vkClearShaderInstrumentationMetricsARM"};
     unsigned there = 0;
     for (unsigned i = 0; i < 6; ++i)
         there += vkGetDeviceProcAddr(device, names[i]) != NULL;
@@ -361,7 +372,7 @@ static void print_functions(void)
 
 static void make_object(void)
 {
-    VkShaderInstrumentationCreateInfoARM info = {VK_STRUCTURE_TYPE_SHADER_INSTRUMENTATION_CREATE_INFO_ARM, NULL};
+    VkShaderInstrumentationCreateInfoARM info = {S(SHADER_INSTRUMENTATION_CREATE_INFO_ARM), NULL};
     VkResult result = DEVICE(vkCreateShaderInstrumentationARM)(device, &info, NULL, &objects[object_count]);
     if (result != VK_SUCCESS)
         printf("object %d\n", result);
@@ -388,8 +399,8 @@ static void end_all(void)
 int main(int argc, char **argv)
 {
     setvbuf(stdout, NULL, _IOLBF, 0);
-    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_3};
-    VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO, .pApplicationInfo = &application};
+    VkApplicationInfo application = {.sType = S(APPLICATION_INFO), .apiVersion = VK_API_VERSION_1_3};
+    VkInstanceCreateInfo info = {.sType = S(INSTANCE_CREATE_INFO), .pApplicationInfo = &application};
     check(vkCreateInstance(&info, NULL, &instance), "instance");
     uint32_t one = 1;
     vkEnumeratePhysicalDevices(instance, &one, &physical);
