@@ -186,6 +186,8 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice device, const VkAlloca
         queues = gone->next;
         free(gone);
     }
+    free(pipelines);
+    pipelines = NULL;
     pipeline_count = 0;
     instrumented_submissions = 0;
     lost = listed = enabled = meshes_counted = false;
