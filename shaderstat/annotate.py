@@ -9,6 +9,7 @@ import math
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from shaderstat import dictionary
 from shaderstat.dictionary import Entry
@@ -33,6 +34,9 @@ from shaderstat.model import (
 )
 from shaderstat.representations import code_sha256, sha256
 
+if TYPE_CHECKING:
+    from shaderstat.instrumentation import Instrumentation, Instrumented
+
 # Integers up to here pass through any reader of JSON unharmed (RFC 8259, section 6).
 EXACT = 2**53
 
@@ -44,6 +48,9 @@ NO_DISASSEMBLY = b"Shader disassembly is not supported in the current configurat
 
 # VkDriverId of AMDVLK: its subgroupSize is the workgroup's size in compute and unset in graphics.
 AMDVLK = 2
+
+# How the fill of a resource ends whose content was said (`shaderstat.instrumentation.Resource`).
+GIVEN = " given"
 
 # Statistics of which a run knows already what they are.
 _HELD = 4096
@@ -186,6 +193,44 @@ class Annotator:
             statistics=tuple(map(self._statistic, answer.statistics)),
             representations=tuple(_representation(*each) for each in enumerate(answer.representations)),
         )
+
+
+def instrumented(answer: Instrumentation) -> Instrumented:
+    """What a report holds of a run: blocks in a fixed order, since a driver's is only partly one."""
+    from shaderstat.instrumentation import CountedBlock, Instrumented  # of runs alone
+
+    blocks = sorted(
+        answer.blocks,
+        key=lambda one: (one.submission, one.result_index, one.result_sub_index, one.stages, one.basic_block),
+    )
+    return Instrumented(
+        offer=answer.offer,
+        commands=answer.commands,
+        submissions=answer.submissions,
+        accumulated=answer.accumulated,
+        blocks=tuple(
+            CountedBlock(
+                submission=one.submission,
+                command=one.result_index,
+                sub_index=one.result_sub_index,
+                stages=stage_names(one.stages),
+                basic_block=one.basic_block,
+                values=one.values,
+                texts=_texts(one.values),
+                synthetic=one.synthetic,
+            )
+            for one in blocks
+        ),
+        resources=answer.resources,
+        invented=any(one.fill and not one.fill.endswith(GIVEN) for one in answer.resources),
+        run_ns=answer.run_ns,
+    )
+
+
+def _texts(values: Sequence[int]) -> tuple[str | None, ...]:
+    if all(value <= EXACT for value in values):
+        return ()
+    return tuple(str(value) if value > EXACT else None for value in values)
 
 
 def statistic(answer: StatisticAnswer, entry: Entry) -> Statistic:

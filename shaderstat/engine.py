@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from shaderstat._version import __version__
 from shaderstat.config.said import find
 from shaderstat.config.targets import with_own
-from shaderstat.errors import NoTarget
+from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import (
     BAD_STATUSES,
     STATUSES,
@@ -49,6 +49,7 @@ from shaderstat.work import Work, describe
 
 if TYPE_CHECKING:  # read while children start, or not at all
     from shaderstat.annotate import Annotator
+    from shaderstat.instrumentation import Instrumentation, Instrumented, Slot
     from shaderstat.store import Store
     from shaderstat.targets.having import Having
 
@@ -111,15 +112,20 @@ def run(request: Request, watch: Watch | None = None) -> Generator[Event, None, 
     with _remembering(request) as store:
         outline = Outline(request, store)
         with Pool(store.recall if store is not None else None) as pool:
-            opening = Opening(pool, request, scenario, outline.setup)  # children start while the files are read
+            # Children start while the files are read.
+            opening = Opening(pool, request, scenario, outline.setup, counts=outline.counts)
             plan = select(outline.plan(), request)
+            if request.execution is not None:
+                from shaderstat.executions import with_runs
+
+                plan = with_runs(plan, request)
             yield from _Run(request, plan, pool, store, watch or Watch()).events(opening, outline.setup)
 
 
 @contextmanager
 def _remembering(request: Request) -> Iterator[Store | None]:
-    """The store; None where nothing is to be remembered."""
-    if not request.cache:
+    """The store; None where nothing is to be remembered: what a shader does at run time is no answer of a compiler."""
+    if not request.cache or request.execution is not None:
         yield None
         return
     from shaderstat.store import Store, default_limit, folder
@@ -184,7 +190,8 @@ class _Run:
             self._enter(one)
         early = sum(one.candidate.verdict is not None for one in self.plan.items)
         self.watch.begin(early + len(self.work) * len(opened), self.pool, lambda task: self.work.pipeline(task).id)
-        yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.work) + early)
+        reads = self._reads(len(opened))
+        yield RunEvent(Schema(), Producer("shaderstat", __version__), head, len(self.work) + early, reads)
         for note in (*notes, *self.plan.notes):
             yield self._note(note)
         for target in self.targets:
@@ -206,6 +213,22 @@ class _Run:
             for note in self.store.notes:
                 yield self._note(note)
         yield self._end(head, complete=complete)
+
+    def _reads(self, targets: int) -> tuple[tuple[str, Slot, str], ...]:
+        """Where buffers go after their runs.
+
+        Raises:
+            ShaderstatError: two targets would write one file.
+        """
+        reads = [
+            (describe(one, one.variants[0]).id, slot, path)
+            for one in self.work.items
+            for slot, path in one.reads.items()
+            if path is not None
+        ]
+        if reads and targets > 1:
+            raise ShaderstatError(f"{reads[0][2]}: one file can't hold what several targets wrote", hint="-t NAME once")
+        return tuple(reads)
 
     def _other_setups(self, opening: Opening, opened: list[Opened], first: Setup) -> list[dict[Setup, int | NoTarget]]:
         """A device of its own for every setup that something is compiled with."""
@@ -333,7 +356,7 @@ class _Run:
             self.told = task
             yield PipelineEvent(replace(pipeline, workgroup=answer.workgroup))
         self.spec_found.update(variant.choices[number][:2] for number in answer.spec_found)
-        executables = annotator.executables(answer.executables)
+        executables, ran = annotator.executables(answer.executables), answer.instrumentation
         if annotator.grew:
             target = replace(target, statistics=annotator.statistics)
             self.targets[place] = target
@@ -354,10 +377,11 @@ class _Run:
                 *self._with_others(answer, target),
                 *annotator.diagnostics(answer.executables),
             ),
+            instrumentation=None if ran is None else _instrumented(ran),
         )
         data = tuple(tuple(one.data for one in executable.representations) for executable in answer.executables)
         state = None if answer.state is None else {"spec": answer.state, "setup": planned.setup}
-        yield self._result(result, data, state)
+        yield self._result(result, data, state, () if ran is None else ran.read)
 
     def _with_others(self, answer: Answer, target: Target) -> tuple[Diagnostic, ...]:
         """The answer's remarks: that this device lacks something with the targets that have it."""
@@ -372,8 +396,18 @@ class _Run:
         return (*others, replace(lacking, hint=hint or None))
 
     def _result(
-        self, result: Result, data: tuple[tuple[bytes, ...], ...] = (), state: Mapping[str, Any] | None = None
+        self,
+        result: Result,
+        data: tuple[tuple[bytes, ...], ...] = (),
+        state: Mapping[str, Any] | None = None,
+        read: tuple[tuple[Slot, bytes], ...] = (),
     ) -> ResultEvent:
         self.counts[result.status] += 1
         self.counts["cached"] += result.cached
-        return ResultEvent(result, data, state)
+        return ResultEvent(result, data, state, read)
+
+
+def _instrumented(ran: Instrumentation) -> Instrumented:
+    from shaderstat.annotate import instrumented  # loaded while children start
+
+    return instrumented(ran)

@@ -710,12 +710,14 @@ class Producer:
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """First: who asks, and what. `pipelines` is how many there are to do."""
+    """First: who asks, and what. `pipelines` is how many there are to do; `reads` the file that a buffer shall go to
+    after a pipeline's run: (the pipeline's id, slot, path) each."""
 
     schema: Schema
     producer: Producer
     run: Run
     pipelines: int
+    reads: tuple[tuple[str, Slot, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

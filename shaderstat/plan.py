@@ -18,6 +18,7 @@ from shaderstat.variants import Variant, variants
 
 if TYPE_CHECKING:  # read while children start
     from shaderstat.inputs import Candidate
+    from shaderstat.instrumentation import Execution, Slot
 
 Plain = Mapping[str, Any]
 # The device that everything is compiled on of which nothing is said.
@@ -45,6 +46,9 @@ class Planned:
         setup: the device that it is compiled on.
         source: ``inferred``, ``archive``, or ``manifest`` where one says something of its state.
         entry: its name in the manifest, None where it isn't there.
+        run: what the manifest says of how it is run, the defaults first.
+        execution: how it is run, where it shall be.
+        reads: the file that a buffer goes to after its run; None for none.
     """
 
     candidate: Candidate
@@ -53,6 +57,9 @@ class Planned:
     setup: Setup = USUAL
     source: str = "inferred"
     entry: str | None = None
+    run: tuple[Plain, ...] = ()
+    execution: Execution | None = None
+    reads: Mapping[Slot, str | None] = field(default_factory=dict)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -111,6 +118,7 @@ class Outline:
 
     Attributes:
         setup: the device that is needed first.
+        counts: whether runs shall be instrumented, as far as the manifest's pipelines don't say otherwise.
 
     Raises:
         ShaderstatError: state that can't be, a manifest with a mistake in it, nothing to compile.
@@ -125,6 +133,7 @@ class Outline:
         self._manifest = self._read_manifest()
         first = next(iter(self._manifest.entries), None)
         self.setup = self._setup(first.said if first is not None and not request.paths else Said())
+        self.counts = self._counts()
 
     def _read_manifest(self) -> Manifest:
         path = self._request.config
@@ -141,7 +150,13 @@ class Outline:
             raise ShaderstatError("--entry is for paths: a manifest says itself which entry points it wants")
         from shaderstat.config.manifest import read_manifest
 
-        return read_manifest(path)
+        return read_manifest(path, runs=self._request.execution is not None)
+
+    def _counts(self) -> bool:
+        execution = self._request.execution
+        if execution is None or not isinstance(execution, Mapping):
+            return execution is not None and execution.metrics
+        return bool(execution.get("metrics", self._manifest.defaults.run.get("metrics", True)))
 
     def plan(self) -> Plan:
         """Find the modules.
@@ -220,6 +235,7 @@ class Outline:
             setup,
             "archive" if candidate.archived is not None else "manifest" if said else "inferred",
             entry,
+            tuple(one.run for one in (self._manifest.defaults, own) if one.run),
         )
 
     def _manifest_setup(self, own: Said, usual: Setup = USUAL) -> Setup:

@@ -12,6 +12,7 @@ from glob import escape
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from shaderstat.config import runs
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Module, Pipeline, Request, State, Target
 from shaderstat.pipeline.spec import SYNTHESIS_VERSION
@@ -81,6 +82,7 @@ class Work:
             spec=self.variant(task).choices,
             layers=planned.layers,
             keep_state=request.keep_states,
+            execution=planned.execution,
         )
         try:
             answer = self._recall(task, lane, job)
@@ -93,7 +95,7 @@ class Work:
         """The remembered answer; where there is none, the key to remember it by is kept."""
         candidate = self.planned(task).candidate
         target = self.remembered.get(lane)
-        if self._store is None or target is None or job.keep_state:
+        if self._store is None or target is None or job.keep_state or job.execution is not None:
             return None
         if candidate.archived is not None:
             job = replace(job, state={"captured": candidate.archived.fingerprint()})
@@ -116,7 +118,7 @@ class Work:
         """The command that shows just this task on just this target."""
         request, planned = self._request, self.planned(task)
         candidate = planned.candidate
-        command = ["shaderstat", "ir" if request.representations else "stats"]
+        command = ["shaderstat", _command(request)]
         if candidate.archived is not None:
             captured = candidate.archived.captured
             command += [_path(captured.path), "--pipeline", f"0x{captured.hash:016x}"]
@@ -138,6 +140,9 @@ class Work:
                 command += ["--entry", f"{one.stage}:{one.entry_point}"]
         for name, value in self.variant(task).values.items():
             command += ["--spec", f"{name}={value}"]
+        if request.execution is not None:
+            command += runs.options(runs.said(request.execution))
+            command += ["--statistics"] * request.statistics + ["--representations"] * request.representations
         if request.scenario is not None:
             command += ["--scenario", request.scenario]
         if not request.validate:
@@ -145,6 +150,10 @@ class Work:
         if request.timeout_s != Request(()).timeout_s:
             command += ["--timeout", f"{request.timeout_s:g}"]
         return tuple(command)
+
+
+def _command(request: Request) -> str:
+    return "instrument" if request.execution is not None else "ir" if request.representations else "stats"
 
 
 def _argument(module: InputModule) -> str:

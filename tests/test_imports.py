@@ -50,7 +50,8 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "trees": ({"model", "errors", "pool"}, {"platformdirs"}),
     "store": ({"model", "errors", "wire", "pool"}, {"platformdirs"}),
     "targets": ({"_version", "model", "errors", "wire", "pool", "trees"}, set()),
-    "work": ({"model", "errors", "inputs", "pipeline", "plan", "pool", "variants", "store"}, set()),
+    "work": ({"model", "errors", "config", "inputs", "pipeline", "plan", "pool", "variants", "store"}, set()),
+    "executions": ({"model", "errors", "config", "inputs", "plan"}, set()),
     "engine": (
         {
             "_version",
@@ -58,6 +59,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
             "errors",
             "pipeline",
             "config",
+            "executions",
             "plan",
             "annotate",
             "pool",

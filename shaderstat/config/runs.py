@@ -1,7 +1,8 @@
 """Runs in words, from the command line, the library or a manifest: read, laid over each other, checked.
 
-What is said of a run is a mapping from members of `shaderstat.instrumentation.Execution` to their values; ``read`` maps
-slots to files. What nobody says is as it is by default; only the size of a command has none.
+What is said of a run is a mapping from members of `shaderstat.instrumentation.Execution` to their values, but that
+``read`` maps slots to files, and ``push`` is a `Fill`. What nobody says is as it is by default; only the size of a
+command has none.
 """
 
 from __future__ import annotations
@@ -162,14 +163,14 @@ def image(text: str, load: Load = of_file) -> ImageFill:
     return ImageFill(_extent(int(found[1]), int(found[2])), content)
 
 
-def push(text: str, load: Load = of_file) -> bytes:
+def push(text: str, load: Load = of_file) -> Fill:
     """Bytes in hexadecimal, or what a file holds."""
     digits = re.sub(r"[\s_]", "", text.removeprefix("0x"))
     if digits and all(digit in string.hexdigits for digit in digits):
         if len(digits) % 2:
             raise Wrong(f"{text!r}: hexadecimal digits are wanted two a byte", "a file of that name: ./" + text)
-        return bytes.fromhex(digits)
-    return load(text).data
+        return Fill("data", data=bytes.fromhex(digits))
+    return load(text)
 
 
 def assignment(text: str) -> tuple[str, str]:
@@ -211,6 +212,8 @@ def said(execution: Execution | Said) -> dict[str, Any]:
         raise ShaderstatError(f"the run: {error}", hint=error.hint) from None
     if not isinstance(members.get("read", {}), Mapping):
         members["read"] = dict.fromkeys(members["read"])
+    if isinstance(members.get("push"), bytes):
+        members["push"] = Fill("data", data=members["push"])
     return members
 
 
@@ -252,9 +255,19 @@ def lay(layers: Sequence[Said], kind: str) -> tuple[Execution | None, dict[Slot,
             else:
                 found[name] = value
     read: dict[Slot, str | None] = found.pop("read", {})
+    pushed: Fill = found.pop("push", Fill())
     if not found.get("commands"):
         return None, read
-    return Execution(**found, read=tuple(read)), read
+    return Execution(**found, push=pushed.data, read=tuple(read)), read
+
+
+def files(layers: Sequence[Said]) -> Iterator[str]:
+    """The files that were read for them."""
+    for layer in layers:
+        fills = [layer.get("push", Fill()), *(image.fill for image in layer.get("images", {}).values())]
+        for name in ("buffers", "vertices"):
+            fills += layer.get(name, {}).values()
+        yield from (one.path for one in fills if one.path)
 
 
 # ── As options again ──────────────────────────────────────────────────────────────────────────────────────────────
@@ -280,8 +293,8 @@ def options(typed: Said) -> Iterator[str]:
         yield from ("--image", f"{set_}.{binding}={width}x{height}:{_words(pixels.fill)}")
     for binding, content in typed.get("vertices", {}).items():
         yield from ("--vertices", f"{binding}={_words(content)}")
-    if typed.get("push"):
-        yield from ("--push", typed["push"].hex())
+    if typed.get("push", Fill()).data:
+        yield from ("--push", typed["push"].data.hex())
 
 
 def _words(content: Fill) -> str:

@@ -10,7 +10,9 @@ from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.candidates import Candidate
 
 
-def refuse_to_overwrite(outputs: Sequence[str], candidates: Iterable[Candidate]) -> None:
+def refuse_to_overwrite(
+    outputs: Sequence[str], candidates: Iterable[Candidate], hint: str = "name another file with -o"
+) -> None:
     """Compare the files themselves, not their names.
 
     Raises:
@@ -24,7 +26,7 @@ def refuse_to_overwrite(outputs: Sequence[str], candidates: Iterable[Candidate])
             if identity in known:
                 raise ShaderstatError(
                     f"{known[identity]}: is an input of this run ({location}), and would be overwritten",
-                    hint="name another file with -o",
+                    hint=hint,
                 )
 
 

@@ -26,6 +26,7 @@ ROOMS = (
     "__init__.py",
     "_version.py",
     "model.py",
+    "instrumentation.py",
     "errors.py",
     "wire.py",
     "registry",

@@ -11,10 +11,11 @@ from shaderstat.model import Request
 ALL = "all"
 
 
-def expand(names: Sequence[str], request: Request) -> list[str]:
+def expand(names: Sequence[str], request: Request, *, counts: bool = True) -> list[str]:
     """`names` with each glob replaced by the targets that can be reached and match it, each once, in the order given.
 
-    ``all`` is every compiler that can be reached; the mock is none.
+    ``all`` is every compiler that can be reached; the mock is none. Where shaders shall run, these are the devices that
+    run them, and with `counts` those of them that count.
 
     Raises:
         NoTarget: a glob that matches nothing.
@@ -26,7 +27,10 @@ def expand(names: Sequence[str], request: Request) -> list[str]:
     # One's own have no colon in their names: they are asked only where a glob may mean them.
     own = request.own_targets if any(_is_glob(name) and ":" not in name for name in names) else {}
     found_out = listing(request.environment, own=own)
-    reached = [one.target for one in found_out.reached if one.target != "mock"]
+    if request.execution is None:
+        reached = [one.target for one in found_out.reached if one.target != "mock" and one.executables]
+    else:
+        reached = [one.target for one in found_out.reached if one.runs and (one.metrics is not None or not counts)]
     chosen: dict[str, None] = {}
     for name in names:
         if not _is_glob(name):

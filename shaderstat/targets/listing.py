@@ -36,6 +36,9 @@ class Reached:
         where: for people: ``loader``, ``null device``, ``tree sid``, ``built in``, ``described``.
         alike: a hash of its answer to the trial: targets of one driver that share it are one compiler, as far as seen.
         takes: what modules may ask of it, in the words of `Answer.needs`.
+        executables: whether it tells any; a device that only runs shaders doesn't.
+        metrics: how many VK_ARM_shader_instrumentation has there; None where it isn't offered.
+        per_basic_block: whether they are counted for each basic block.
     """
 
     target: str
@@ -48,6 +51,14 @@ class Reached:
     representations: bool
     alike: str
     takes: frozenset[str] = frozenset()
+    executables: bool = True
+    metrics: int | None = None
+    per_basic_block: bool = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is a device that executes shaders, as far as its place tells."""
+        return self.source == "host" or self.metrics is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from shaderstat.model import Diagnostic, Launch, Request, Setup
 from shaderstat.pool import Pool
 from shaderstat.targets.catalogue import Scenario, automatic, named
 from shaderstat.targets.choosing import expand
+from shaderstat.targets.running import check, executing
 from shaderstat.wire import Hello
 
 
@@ -28,18 +29,28 @@ class Opened:
 class Opening:
     """The targets of a request, started, with the devices of one setup.
 
+    Args:
+        counts: whether shaders that are run (`Request.execution`) shall be instrumented.
+
     Raises:
         NoTarget: no target is called so.
         ShaderstatError: a driver manifest can't be read.
     """
 
-    def __init__(self, pool: Pool, request: Request, scenario: Scenario | None, setup: Setup) -> None:
+    def __init__(
+        self, pool: Pool, request: Request, scenario: Scenario | None, setup: Setup, *, counts: bool = True
+    ) -> None:
         self._pool = pool
         self._request = request
         self._setup = setup
-        self._named = [named(name, request, scenario) for name in expand(request.targets, request)]
+        self._runs = request.execution is not None
+        self._counts = counts
+        self._named = [named(name, request, scenario) for name in expand(request.targets, request, counts=counts)]
         self._named = [*{launches[0].id: launches for launches in self._named}.values()]  # one target by two names
         self._automatic = [] if self._named else automatic(request, scenario)
+        if self._runs:
+            self._named = [executing(launches) for launches in self._named]
+            self._automatic = self._automatic[:1]  # the host, or the mock of a scenario: no other executes anything
         # A driver tree and the mock come last of the automatic ones, and only when nothing else answers.
         first = [launches[0] for launches in self._named]
         first += [one for one in self._automatic if one.source not in ("tree", "mock") or len(self._automatic) == 1]
@@ -55,17 +66,21 @@ class Opening:
             NoTarget: one that was asked for can't be had; the reason is one line.
         """
         if self._named:
-            return [self._first(launches) for launches in self._named], []
-        opened, remark = self._best()
-        return [opened], [remark]
+            found, remarks = [self._first(launches) for launches in self._named], []
+        else:
+            opened, remark = self._best()
+            found, remarks = [opened], [remark]
+        for one in found if self._runs else ():
+            check(target_id(one), one.launch, one.hello, counts=self._counts)
+        return found, remarks
 
     def start_again(self, opened: Opened, setup: Setup) -> int:
         """Start a device of another setup on a target that is open: the lane, not waited for."""
-        launch = replace(opened.launch, device=opened.hello.device_index, setup=setup)
+        launch = replace(opened.launch, device=opened.hello.device_index, setup=setup, runs=self._runs)
         return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
 
     def _start(self, launch: Launch) -> int:
-        launch = replace(launch, setup=self._setup)
+        launch = replace(launch, setup=self._setup, runs=self._runs)
         return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
 
     def _first(self, launches: list[Launch]) -> Opened:

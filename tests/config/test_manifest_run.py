@@ -47,7 +47,7 @@ def test_the_documented_example() -> None:
         "buffers": {(0, 1): Fill("zeros", 64 << 10), (0, 2): Fill("data", 4, 0, b"abcd", "input.bin")},
         "images": {(0, 3): ImageFill((64, 64), Fill("random", None, 7))},
         "vertices": {0: Fill("iota")},
-        "push": bytes.fromhex("0000803f"),
+        "push": Fill("data", data=bytes.fromhex("0000803f")),
         "read": {(0, 1): "out.bin"},
     }
     plain = json.loads(json.dumps(yaml.safe_load(text)))
@@ -76,7 +76,7 @@ def test_a_binding_of_two_digits_is_no_number() -> None:
 
 
 def test_push_constants_of_digits_are_bytes() -> None:
-    assert read("run: {push: 00000010}")["push"] == bytes.fromhex("00000010")
+    assert read("run: {push: 00000010}")["push"].data == bytes.fromhex("00000010")
 
 
 def test_what_is_not_run_needs_no_files() -> None:

@@ -77,7 +77,7 @@ def test_a_fill_may_be_a_file(tmp_path: Path) -> None:
     path.write_bytes(b"1234")
     assert runs.fill(str(path)) == Fill("data", 4, 0, b"1234", str(path))
     assert runs.image(f"2x1:{path}") == ImageFill((2, 1), Fill("data", 4, 0, b"1234", str(path)))
-    assert runs.push(str(path)) == b"1234"
+    assert runs.push(str(path)).data == b"1234"
 
 
 @pytest.mark.parametrize("name", ["missing", "empty", ".", "a\0b"])
@@ -96,7 +96,7 @@ def test_images_have_a_size_and_a_fill_without_one() -> None:
 
 
 def test_push_constants_are_hexadecimal() -> None:
-    assert runs.push("0000803f") == runs.push("0x0000_803F") == bytes.fromhex("0000803f")
+    assert runs.push("0000803f") == runs.push("0x0000_803F") == Fill("data", data=bytes.fromhex("0000803f"))
     with pytest.raises(Wrong, match="two a byte"):
         runs.push("123")
 
@@ -174,7 +174,7 @@ NUMBERS = st.integers(1, 2**32 - 1)
     push=st.binary(min_size=1),
 )
 def test_options_say_what_was_typed(commands: Any, repeat: int, buffers: Any, vertices: Any, push: bytes) -> None:
-    typed = {"commands": commands, "repeat": repeat, "buffers": buffers, "vertices": vertices, "push": push}
+    typed = {"commands": commands, "repeat": repeat, "buffers": buffers, "vertices": vertices, "push": Fill("data", data=push)}
     words = [*runs.options(typed)]
     pairs = [*zip(words[::2], words[1::2], strict=True)]
     assert [runs.command("dispatch", value) for name, value in pairs if name == "--dispatch"] == commands

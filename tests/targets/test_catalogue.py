@@ -151,7 +151,7 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["host:0", "radv:navi21", "radv:navi31", "radv@sid:navi21", "turnip:a740", "mock"]
 
     def listed(environment: object, own: dict[str, object]) -> SimpleNamespace:
-        return SimpleNamespace(reached=[SimpleNamespace(target=name) for name in (*names, *own)])
+        return SimpleNamespace(reached=[SimpleNamespace(target=name, executables=True) for name in (*names, *own)])
 
     monkeypatch.setattr(listing, "listing", listed)
 
