@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from shaderstat.registry import spirv as registry
+from shaderstat.registry import vulkan
+from tools import generate_spirv_registry as generator
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,6 +19,45 @@ def test_the_generated_tables_are_those_of_the_installed_grammar() -> None:
     pytest.importorskip("cmeel")
     outcome = subprocess.run([sys.executable, str(ROOT / "tools" / "generate_spirv_registry.py"), "--check"])
     assert outcome.returncode == 0, "run tools/generate_spirv_registry.py"
+
+
+def test_every_capability_that_vulkan_speaks_of_has_a_number() -> None:
+    """A module that asks for one without is refused, whatever the device has."""
+    capabilities = {name for name in vulkan.required_names() if not name.startswith("SPV_")}
+    without = {name for name in capabilities if registry.value("Capability", name) is None}
+    assert without == {"ClusterCullingShadingHUAWEI"}  # the grammar has never had it
+    # and by Vulkan's own word for it: what a capability needs is looked up by today's name
+    assert all(
+        registry.name("Capability", registry.value("Capability", name) or 0) == name for name in capabilities - without
+    )
+
+
+def test_numbers_that_are_newer_than_the_package_with_the_grammar() -> None:
+    """SPV_EXT_descriptor_heap, 3.31 "Capability" and 3.49 "Instructions"."""
+    heap = registry.enumerant("Capability", 5128)
+    assert heap is not None and (heap.name, heap.extensions) == ("DescriptorHeapEXT", ("SPV_EXT_descriptor_heap",))
+    assert registry.value("BuiltIn", "ResourceHeapEXT") == 5123
+    assert registry.opcode("OpConstantSizeOfEXT") == 5129
+    # what was renamed keeps its old name
+    assert registry.opcode("OpGroupNonUniformPartitionNV") == registry.opcode("OpGroupNonUniformPartitionEXT") == 5296
+
+
+def test_a_newer_grammar_is_laid_over_an_older_one() -> None:
+    def grammar(revision: int, opcodes: dict[int, str], enumerants: dict[str | int, str]) -> generator.Grammar:
+        bits = [{"value": value, "enumerant": name} for value, name in enumerants.items()]
+        return {
+            "copyright": [], "major_version": 1, "minor_version": 6, "revision": revision,
+            "instructions": [{"opcode": opcode, "opname": name} for opcode, name in opcodes.items()],
+            "operand_kinds": [{"kind": "Mask", "enumerants": bits}, {"kind": "IdRef"}],
+        }  # fmt: skip
+
+    old = grammar(4, {0: "OpNop", 9: "OpOld"}, {"0x0001": "One", 2: "Two"})
+    new = grammar(7, {0: "OpNop", 9: "OpNew", 12: "OpMore"}, {"0x0001": "One", 2: "Zwei", 4: "Four"})
+    more = generator.beyond(new, old)
+    assert [each["opname"] for each in more["instructions"]] == ["OpNew", "OpMore"]
+    assert [each["enumerant"] for kind in more["operand_kinds"] for each in kind["enumerants"]] == ["Zwei", "Four"]
+    assert generator.overlay(old, more) == new
+    assert generator.overlay(new, more) is new  # caught up
 
 
 def test_names_and_numbers_as_the_specification_prints_them() -> None:

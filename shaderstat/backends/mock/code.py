@@ -28,8 +28,8 @@ CALL = OPCODES["OpFunctionCall"]
 TAKES_FUNCTION = frozenset(
     OPCODES[name]
     for name in (
-        "OpCooperativeMatrixPerElementOpNV",
-        "OpCooperativeMatrixReduceNV",
+        "OpCooperativeMatrixPerElementOpEXT",
+        "OpCooperativeMatrixReduceEXT",
         "OpCooperativeMatrixLoadTensorNV",
     )
 )
