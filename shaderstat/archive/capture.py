@@ -126,10 +126,10 @@ class _Objects:
         }
         self.render_pass_type = "VkRenderPassCreateInfo2"
 
-    def index(self, type: str, hash: int) -> Any:
+    def index(self, type: str, hash: Any) -> Any:
         """The place of an object in its list, read if it isn't there yet; of an embedded sampler, its create info."""
         if type == "VkSamplerCreateInfo":
-            return self._sampler(hash)
+            return self._with_conversion(hash)
         place = self._places.get((type, hash))
         if place is None:
             made = self._make(type, hash)
@@ -156,9 +156,13 @@ class _Objects:
         return read(struct, record, f"{NAMES[tag]} {name(hash)}", self.index)
 
     def _sampler(self, hash: int) -> dict[str, Any]:
-        """A conversion is an object of its own in Vulkan, and part of its sampler in an archive."""
         _, record = self._records.record(Tag.SAMPLER, hash)
-        plain = read("VkSamplerCreateInfo", record, f"{NAMES[Tag.SAMPLER]} {name(hash)}", self.index)
+        return self._with_conversion(
+            read("VkSamplerCreateInfo", record, f"{NAMES[Tag.SAMPLER]} {name(hash)}", self.index)
+        )
+
+    def _with_conversion(self, plain: dict[str, Any]) -> dict[str, Any]:
+        """A conversion is an object of its own in Vulkan, and part of its sampler in an archive."""
         chain = []
         for struct, members in plain.get("pNext", ()):
             if struct == _CONVERSION:

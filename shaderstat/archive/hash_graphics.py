@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from shaderstat.archive.hash_chains import feed_chain
 from shaderstat.archive.hasher import (
     FRAGMENT_OUTPUT,
     FRAGMENT_SHADER,
@@ -12,7 +13,6 @@ from shaderstat.archive.hasher import (
     Dynamic,
     Hasher,
     Record,
-    feed_chain,
 )
 from shaderstat.archive.hashes import feed_base, feed_dynamic_state, feed_stage, flags_of
 from shaderstat.archive.layouts import chained

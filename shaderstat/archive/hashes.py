@@ -10,12 +10,13 @@ import base64
 from array import array
 
 from shaderstat.archive.format import Tag
-from shaderstat.archive.hasher import NO_DYNAMIC, NO_MATTER, Dynamic, Hasher, Record, feed_chain, feed_libraries
+from shaderstat.archive.hash_chains import feed_chain, feed_libraries
+from shaderstat.archive.hash_chains import sampler as sampler
+from shaderstat.archive.hasher import NO_DYNAMIC, NO_MATTER, Dynamic, Hasher, Record
 from shaderstat.archive.layouts import chained
 from shaderstat.archive.members import hash_of
 
 _DERIVATIVE = 0x4
-_CAPTURE_REPLAY = 0x8  # of a sampler
 
 
 # ── Objects ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -25,17 +26,6 @@ def module(words: bytes, flags: int = 0) -> int:
     """Of a shader module's words, in this machine's byte order."""
     h = Hasher()
     h.u32(*array("I", words), flags)
-    return h.value
-
-
-def sampler(record: Record) -> int:
-    """Of a ``samplers`` record."""
-    h = Hasher()
-    h.u32(record.get("flags", 0) & ~_CAPTURE_REPLAY)
-    h.f32(*(record.get(name, 0.0) for name in ("maxAnisotropy", "mipLodBias", "minLod", "maxLod")))
-    h.of(record, "minFilter magFilter mipmapMode compareEnable compareOp anisotropyEnable")
-    h.of(record, "addressModeU addressModeV addressModeW borderColor unnormalizedCoordinates")
-    feed_chain(h, record)
     return h.value
 
 

@@ -166,6 +166,8 @@ FIELDS: Mapping[str, str] = {
     "VkPhysicalDeviceImage2DViewOf3DFeaturesEXT": "image2DViewOf3D sampler2DViewOf3D",
     "VkPhysicalDevicePipelineRobustnessFeatures": "pipelineRobustness",
     "VkPhysicalDeviceMaintenance8FeaturesKHR": "maintenance8",
+    "VkPhysicalDeviceDescriptorHeapFeaturesEXT": "descriptorHeap descriptorHeapCaptureReplay",
+    "VkPhysicalDeviceOpacityMicromapFeaturesEXT": "micromap micromapCaptureReplay micromapHostCommands",
 }
 
 HANDLES = frozenset(

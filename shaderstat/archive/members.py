@@ -19,9 +19,10 @@ from shaderstat.archive.layouts import FIELDS, Field, arrays, chained, counter, 
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.registry import vulkan
 
-# What a handle is in a create info: given Vulkan's type and the hash, an index; and back.
-FromHash = Callable[[str, int], Any]
-ToHash = Callable[[str, Any], int]
+# What a handle is in a create info: given Vulkan's type and the hash, an index; and back. Of a sampler that stands
+# where it is used, given VkSamplerCreateInfo and its members, those as a spec has them; and back.
+FromHash = Callable[[str, Any], Any]
+ToHash = Callable[[str, Any], Any]
 
 NULL_HASH = "0000000000000000"
 _HASH = re.compile(r"[0-9a-fA-F]{1,16}")
@@ -353,13 +354,11 @@ def _write_swizzle(value: Any, to_hash: ToHash) -> list[int]:
 
 
 def _read_embedded(value: Any, where: str, from_hash: FromHash) -> Any:
-    if not isinstance(value, dict) or value.keys() != {"sampler"}:
-        raise bad(where, "a sampler is wanted")
-    return from_hash("VkSamplerCreateInfo", hash_of(value["sampler"], where))
+    return from_hash("VkSamplerCreateInfo", read("VkSamplerCreateInfo", value, where, from_hash))
 
 
 def _write_embedded(value: Any, to_hash: ToHash) -> Any:
-    return {"sampler": f"{to_hash('VkSamplerCreateInfo', value):016x}"}
+    return write("VkSamplerCreateInfo", to_hash("VkSamplerCreateInfo", value), to_hash)
 
 
 def _read_specialization(value: Any, where: str, from_hash: FromHash) -> dict[str, Any]:

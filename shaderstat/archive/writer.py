@@ -128,6 +128,8 @@ class _Pipeline:
             "ray_tracing": (Tag.RAY_TRACING, "VkRayTracingPipelineCreateInfoKHR"),
         }[spec.kind]
         plain = {"layout": 0, **spec.create_info}
+        if any(struct.startswith("VkPipelineCreateFlags2CreateInfo") for struct, _ in plain.get("pNext") or ()):
+            plain["flags"] = 0  # they are for nothing then, and Fossilize records none
         if spec.render_pass is not None:
             plain["renderPass"] = 0
         record = write(struct, plain, self._reference)
@@ -144,10 +146,11 @@ class _Pipeline:
         self._writer.put(tag, hash, {top or TOPS[tag][0]: {name(hash): record}}, self._of_application)
         return hash
 
-    def _reference(self, type: str, value: Any) -> int:
-        """The hash of what an index of the spec stands for; written when it is first asked for."""
-        if type == "VkSamplerCreateInfo":  # embedded: its create info itself
-            return self._sampler(value)
+    def _reference(self, type: str, value: Any) -> Any:
+        """The hash of what an index of the spec stands for; written when it is first asked for. Of an embedded sampler
+        its members, the conversion among them."""
+        if type == "VkSamplerCreateInfo":
+            return self._with_conversion(value)
         key = (type, value)
         if key not in self._hashes:
             self._hashes[key] = self._object(type, value)
@@ -181,13 +184,16 @@ class _Pipeline:
         return write(spec.render_pass_type, spec.render_pass, self._reference)
 
     def _sampler(self, plain: Plain) -> int:
+        record = write("VkSamplerCreateInfo", self._with_conversion(plain), self._reference)
+        return self._put(Tag.SAMPLER, hashes.sampler(record), record)
+
+    def _with_conversion(self, plain: Plain) -> Plain:
         chain = []
         for struct, members in plain.get("pNext") or ():
             if struct == "VkSamplerYcbcrConversionInfo":
                 struct, members = _CONVERSION, self._spec.conversions[members["conversion"]]
             chain.append([struct, members])
-        record = write("VkSamplerCreateInfo", {**plain, "pNext": chain}, self._reference)
-        return self._put(Tag.SAMPLER, hashes.sampler(record), record)
+        return {**plain, "pNext": chain}
 
     def _module(self, words: bytes) -> int:
         hash = hashes.module(words)

@@ -19,6 +19,8 @@ from shaderstat.registry import vulkan
 
 # In chains of records, but no structure of Vulkan's chains.
 CONVERSION = "VkSamplerYcbcrConversionCreateInfo"
+# Where it is chained, the flags beside it count for nothing.
+FLAGS2 = "VkPipelineCreateFlags2CreateInfo"
 UNUSED = 0xFFFFFFFF
 
 
@@ -174,6 +176,7 @@ def compute() -> PipelineSpec:
         base(filler, "compute"),
         create_info=filler.struct(
             "VkComputePipelineCreateInfo",
+            flags=0,
             stage=stage(filler, "COMPUTE_BIT", 1),
             basePipelineIndex=None,
             pNext=chain(filler, "VkComputePipelineCreateInfo"),
@@ -228,7 +231,7 @@ def graphics(dynamic: tuple[str, ...] = (), *, second: bool = True) -> PipelineS
     """Every state and structure of a graphics pipeline.
 
     Args:
-        second: with a VkRenderPassCreateInfo2; else with the older kind.
+        second: with a VkRenderPassCreateInfo2, and flags of the second kind; else with the older ones.
     """
     filler = Filler()
     states = {member: filler.struct(name, pNext=chain(filler, name)) for member, name in STATES.items()}
@@ -237,6 +240,7 @@ def graphics(dynamic: tuple[str, ...] = (), *, second: bool = True) -> PipelineS
     create_info = filler.struct(
         "VkGraphicsPipelineCreateInfo",
         **states,
+        **({"flags": 0} if second else {}),
         subpass=0,
         basePipelineIndex=None,
         pDynamicState={"flags": 0, "pDynamicStates": list(dynamic)} if dynamic else None,
@@ -246,7 +250,12 @@ def graphics(dynamic: tuple[str, ...] = (), *, second: bool = True) -> PipelineS
             stage(filler, "TESSELLATION_EVALUATION_BIT", 0),
             stage(filler, "FRAGMENT_BIT", 1),
         ],
-        pNext=chain(filler, "VkGraphicsPipelineCreateInfo", "VkPipelineLibraryCreateInfoKHR"),
+        pNext=chain(
+            filler,
+            "VkGraphicsPipelineCreateInfo",
+            "VkPipelineLibraryCreateInfoKHR",
+            *([] if second else [FLAGS2]),
+        ),
     )
     return replace(
         base(filler, "graphics"),
@@ -256,7 +265,10 @@ def graphics(dynamic: tuple[str, ...] = (), *, second: bool = True) -> PipelineS
     )
 
 
-def ray_tracing(*libraries: PipelineSpec) -> PipelineSpec:
+def ray_tracing(*libraries: PipelineSpec, flags: int = 0) -> PipelineSpec:
+    """Args:
+    flags: of the first kind; without any there are some of the second.
+    """
     filler = Filler()
     groups = [
         filler.struct("VkRayTracingShaderGroupCreateInfoKHR", generalShader=0, closestHitShader=UNUSED),
@@ -264,12 +276,13 @@ def ray_tracing(*libraries: PipelineSpec) -> PipelineSpec:
     ]
     create_info = filler.struct(
         "VkRayTracingPipelineCreateInfoKHR",
+        flags=flags,
         pStages=[stage(filler, "RAYGEN_BIT_KHR", 0), stage(filler, "MISS_BIT_KHR", 1)],
         pGroups=groups,
         pDynamicState={"flags": 0, "pDynamicStates": ["VK_DYNAMIC_STATE_RAY_TRACING_PIPELINE_STACK_SIZE_KHR"]},
         pLibraryInfo={"pLibraries": list(range(len(libraries)))} if libraries else None,
         basePipelineIndex=None,
-        pNext=chain(filler, "VkRayTracingPipelineCreateInfoKHR"),
+        pNext=chain(filler, "VkRayTracingPipelineCreateInfoKHR", *([FLAGS2] if flags else [])),
     )
     return replace(base(filler, "ray_tracing"), create_info=create_info, libraries=libraries)
 
@@ -349,7 +362,7 @@ def mapping_sources() -> Iterator[PipelineSpec]:
         yield PipelineSpec(
             kind="compute",
             modules=(SpecModule(words(3), "c"),),
-            create_info={"flags": 0, "stage": info},
+            create_info={"flags": "VK_PIPELINE_CREATE_DISPATCH_BASE_BIT", "stage": info},
         )
 
 
@@ -360,7 +373,7 @@ def pipelines() -> Iterator[PipelineSpec]:
     yield graphics(second=False)
     yield graphics(DYNAMIC)
     yield ray_tracing()
-    yield ray_tracing(replace(ray_tracing(), create_info={**ray_tracing().create_info, "flags": 0x800}))
+    yield ray_tracing(ray_tracing(flags=0x800), flags=0x1)
     yield linked()
     yield from mapping_sources()
 
