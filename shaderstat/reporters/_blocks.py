@@ -60,20 +60,40 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         if before != (result.pipeline, result.target):  # sorted executables of one pipeline may follow each other
             if before is not None:
                 pen.line()
-            _title(gathered, result, pen, options)
+            head(gathered, result, pen, options)
             before = (result.pipeline, result.target)
         if not result.executables:
-            _failure(result, pen, options)
+            failure(result, pen, options)
         for executable, some in block:
-            _heading(executable, pen, options, columns)
-            for line in some:
-                _statistic(line, pen, options, columns)
-            if not some:
-                pen.line(pen.paint("  (no statistics)", "dim"))
-        for text in complaints(result) if result.executables else ():
-            pen.line()
-            pen.prose(f"  {pen.paint('error', 'red')}  ", 9, text, options.width)
+            _executable(executable, some, pen, options, columns)
+        if result.executables:
+            errors(result, pen, options)
     return [] if has_units else ["no room for: units  (-f csv-long has all)"]
+
+
+def executables(gathered: Gathered, result: Result, pen: Pen, options: Options) -> None:
+    """Write those of one result, without its title."""
+    block = [(executable, _lines(gathered, result, executable)) for executable in result.executables]
+    columns, _ = _columns([line for _, some in block for line in some], options.width)
+    for executable, some in block:
+        _executable(executable, some, pen, options, columns)
+
+
+def errors(result: Result, pen: Pen, options: Options) -> None:
+    """Write what is missing of an answer that is one otherwise."""
+    for text in complaints(result):
+        pen.line()
+        pen.prose(f"  {pen.paint('error', 'red')}  ", 9, text, options.width)
+
+
+def _executable(
+    executable: Executable, lines: Sequence[_Line], pen: Pen, options: Options, columns: tuple[int, int, int]
+) -> None:
+    _heading(executable, pen, options, columns)
+    for line in lines:
+        _statistic(line, pen, options, columns)
+    if not lines:
+        pen.line(pen.paint("  (no statistics)", "dim"))
 
 
 def _columns(lines: Sequence[_Line], room: int | None) -> tuple[tuple[int, int, int], bool]:
@@ -107,25 +127,27 @@ def _line(statistic: Statistic, info: StatisticInfo) -> _Line:
     )
 
 
-def _title(gathered: Gathered, result: Result, pen: Pen, options: Options) -> None:
+def head(gathered: Gathered, result: Result, pen: Pen, options: Options) -> None:
+    """Write a result's title: its pipeline and its compiler."""
     pipeline = gathered.pipelines.get(result.pipeline)
     name = named(pipeline.name if pipeline else result.pipeline)
     words = pipeline_words(pipeline) if pipeline else ""
     title(name, words, gathered.targets.get(result.target or ""), pen, options)
 
 
-def _failure(result: Result, pen: Pen, options: Options) -> None:
+def failure(result: Result, pen: Pen, options: Options) -> None:
+    """Write what befell a result without an answer."""
     pen.line()
     status, style = word(result)
     start = f"  {pen.paint(status, style)}  "
     pen.prose(start, width(status) + 4, why(result), options.width)
-    failure = result.failure
-    if failure is None:
+    found = result.failure
+    if found is None:
         return
-    if failure.reproduce:
-        for text in wrap_command("again:", failure.reproduce, options.width and options.width - 2):
+    if found.reproduce:
+        for text in wrap_command("again:", found.reproduce, options.width and options.width - 2):
             pen.line("  " + text)
-    lines = failure.stderr_tail.splitlines() if options.verbosity else last_words(failure, LAST_WORDS)
+    lines = found.stderr_tail.splitlines() if options.verbosity else last_words(found, LAST_WORDS)
     for line in lines:
         for text in wrap(printable(line), options.width and options.width - 4):
             pen.line(pen.paint(f"  │ {text}", "dim"))

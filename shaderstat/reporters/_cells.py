@@ -68,6 +68,21 @@ def exact(statistic: Statistic) -> str:
     return "'" + shown if odd or shown.startswith("0x") else shown
 
 
+def unique(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Column headings beside those that are `taken`; what would stand twice gets a number: ``Cycles (2)``."""
+    seen = set(taken)
+    headings: list[str] = []
+    for each in names:
+        heading = name = text(each) or "(unnamed)"
+        count = 1
+        while heading in seen:
+            count += 1
+            heading = f"{name} ({count})"
+        seen.add(heading)
+        headings.append(heading)
+    return headings
+
+
 class Rows:
     """Writes CSV records (RFC 4180, but with a plain newline) in UTF-8 to a binary stream."""
 

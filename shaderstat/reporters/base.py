@@ -31,10 +31,13 @@ FORMATS: Mapping[str, str] = {
 }
 
 # What a table may show; JSON holds all of it, whatever the view.
-VIEWS = ("stats", "list", "ir")
+VIEWS = ("stats", "list", "ir", "run")
 
-# What takes a format's place where representations are asked for: a row of CSV has room for one thing.
-_OF_IR: Mapping[str, str] = dict.fromkeys(("csv", "csv-long"), "shaderstat.reporters.csv_ir:CsvIr")
+# What takes a format's place where something else is asked for than statistics: a row of CSV has room for one thing.
+_OF_VIEW: Mapping[str, Mapping[str, str]] = {
+    "ir": dict.fromkeys(("csv", "csv-long"), "shaderstat.reporters.csv_ir:CsvIr"),
+    "run": {"csv": "shaderstat.reporters.csv_run:CsvRun"},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +164,7 @@ def create(format: str, stream: BinaryIO, options: Options | None = None) -> Out
         place = FORMATS[format]
     except KeyError:
         raise ShaderstatError(f"no format is called {format!r}", hint=f"there are {', '.join(FORMATS)}") from None
-    if options.view == "ir":
-        place = _OF_IR.get(format, place)
+    place = _OF_VIEW.get(options.view, {}).get(format, place)
     module, name = place.split(":")
     reporter: Reporter = getattr(importlib.import_module(module), name)(stream, options)
     return Output(reporter, options.selection)

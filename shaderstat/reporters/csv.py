@@ -42,7 +42,7 @@ class Csv:
             self._result(event)
 
     def close(self) -> None:
-        self._rows.write([[*COLUMNS, *self._headings()]])
+        self._rows.write([[*COLUMNS, *_cells.unique((name for name, _, _ in self._columns), COLUMNS)]])
         self._rows.write([*first, *(cells.get(key, "") for key in self._columns)] for first, cells in self._gathered)
 
     def remarks(self) -> Sequence[str]:
@@ -65,17 +65,3 @@ class Csv:
             merge(self._columns, keys)
         pairs = joined(executable, infos)
         return {key: _cells.statistic_cell(each, info.role) for key, (each, info) in zip(keys, pairs, strict=True)}
-
-    def _headings(self) -> list[str]:
-        """The statistics' names; what would stand twice gets a number: ``Cycles (2)``."""
-        taken = set(COLUMNS)
-        headings: list[str] = []
-        for name, _, _ in self._columns:
-            heading = name = _cells.text(name) or "(unnamed)"
-            count = 1
-            while heading in taken:
-                count += 1
-                heading = f"{name} ({count})"
-            taken.add(heading)
-            headings.append(heading)
-        return headings

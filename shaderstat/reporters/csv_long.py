@@ -3,6 +3,9 @@
 ``value`` is a number or empty; ``text`` holds hashes (``'0x…``, as in the wide table) and the exact form of what a
 double can't. A pipeline without executables has one row without a statistic, its status in ``text``; an executable
 without statistics likewise.
+
+A run's counts follow, a row for each metric of a block: its stages, no executable, the metric's name as statistic, and
+as key where it was counted: ``submission=0 command=0 sub=0 block=3``.
 """
 
 from __future__ import annotations
@@ -10,8 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
+from shaderstat.instrumentation import Instrumented
 from shaderstat.model import Event, Pipeline, PipelineEvent, ResultEvent, RunEvent, TargetEvent
 from shaderstat.reporters import _cells
+from shaderstat.reporters._counts import INVENTED
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Infos, index, joined
 
@@ -42,6 +47,7 @@ class CsvLong:
         self._rows = _cells.Rows(stream)
         self._infos: dict[str | None, Infos] = {}
         self._pipeline: Pipeline | None = None
+        self._invented = False
 
     def feed(self, event: Event) -> None:
         if isinstance(event, RunEvent):
@@ -57,13 +63,13 @@ class CsvLong:
         """Everything is written."""
 
     def remarks(self) -> Sequence[str]:
-        return ()
+        return [INVENTED] if self._invented else []
 
     def _records(self, event: ResultEvent) -> Iterator[list[str]]:
         result = event.result
         known = self._pipeline
         first = _cells.pipeline_cells(result, known if known is not None and known.id == result.pipeline else None)
-        if not result.executables:
+        if not result.executables and (result.instrumentation is None or not result.instrumentation.blocks):
             yield [*first, *_cells.executable_cells(None), "", "", "", "", _cells.text(result.status), ""]
         for executable in result.executables:
             second = [*first, *_cells.executable_cells(executable)]
@@ -81,3 +87,16 @@ class CsvLong:
                     _cells.exact(each),
                     info.unit or "",
                 ]
+        if result.instrumentation is not None:
+            self._invented = self._invented or result.instrumentation.invented
+            yield from (first + cells for cells in _counts_cells(result.instrumentation))
+
+
+def _counts_cells(run: Instrumented) -> Iterator[list[str]]:
+    metrics = run.offer.metrics if run.offer is not None else ()
+    for block in run.blocks:
+        where = f"submission={block.submission} command={block.command} sub={block.sub_index} block={block.basic_block}"
+        for place, (metric, value) in enumerate(zip(metrics, block.values, strict=True)):
+            text = block.texts[place] if block.texts else None
+            second = ["", "", _cells.text("+".join(block.stages)), "", _cells.text(metric.name), where, "uint64"]
+            yield [*second, _cells.number(value), text or "", ""]

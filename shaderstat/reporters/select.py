@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from shaderstat.model import Executable, ResultEvent, Statistic, StatisticInfo, Target, numbered
+from shaderstat.instrumentation import Instrumented
+from shaderstat.model import Executable, Result, ResultEvent, Statistic, StatisticInfo, Target, numbered
 from shaderstat.reporters.text import printable
 
 Infos = Mapping[tuple[str, str, int], StatisticInfo]
@@ -117,13 +118,15 @@ class Selector:
     def choose(self, event: ResultEvent) -> ResultEvent | None:
         """The result with the selected executables; None if it had some and all of them are selected away, or if its
         status isn't selected."""
-        result = event.result
-        if self._selection.statuses and result.status not in self._selection.statuses:
+        if self._selection.statuses and event.result.status not in self._selection.statuses:
             return None
+        if event.result.instrumentation is not None:
+            event = replace(event, result=self._of_run(event.result, event.result.instrumentation))
+        result = event.result
         if not result.executables:
             return event
         kept = [place for place, executable in enumerate(result.executables) if self._wants_executable(executable)]
-        if not kept:
+        if not kept and result.instrumentation is None:
             return None
         if len(kept) == len(result.executables):
             return event
@@ -206,6 +209,18 @@ class Selector:
         matched = [stage for stage, folded in self._stages.items() if folded in executable.stages]
         self._open -= {("--stage", stage) for stage in matched}
         return bool(matched) or not self._stages
+
+    def _of_run(self, result: Result, run: Instrumented) -> Result:
+        """The result with the selected blocks of its run."""
+        blocks = [block for block in run.blocks if self._keep_synthetic or not block.synthetic]
+        self._saw_executables = self._saw_executables or bool(blocks)
+        if self._stages:
+            there = {stage.casefold() for block in blocks for stage in block.stages}
+            self._open -= {("--stage", stage) for stage, folded in self._stages.items() if folded in there}
+            blocks = [block for block in blocks if not {*self._stages.values()}.isdisjoint(block.stages)]
+        if len(blocks) == len(run.blocks):
+            return result
+        return replace(result, instrumentation=replace(run, blocks=tuple(blocks)))
 
     def _part(
         self, executable: Executable, data: tuple[bytes, ...], infos: Infos

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 from shaderstat.model import Event
-from shaderstat.reporters import _across, _blocks, _listing, _rows, _variants
+from shaderstat.reporters import _across, _blocks, _listing, _rows, _run, _variants
 from shaderstat.reporters._gathered import Gathered
 from shaderstat.reporters._ir import Texts
 from shaderstat.reporters.base import Options, Reporter
@@ -42,7 +42,7 @@ class Table:
 
 
 class _Sheet:
-    """``list`` and ``stats``: laid out when all is known."""
+    """``list``, ``stats`` and ``instrument``: laid out when all is known."""
 
     by_row = True
     shows_synthetic = False
@@ -60,6 +60,8 @@ class _Sheet:
         gathered = self._gathered
         if self._options.view == "list":
             draw = _listing.draw
+        elif self._options.view == "run":
+            draw = _run.draw
         elif not self._options.raw and _across.fits(gathered):
             draw = _across.draw
         elif not self._options.raw and _variants.fits(gathered):
