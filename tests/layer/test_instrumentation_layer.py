@@ -12,75 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.assembly import assemble, compute
+from tests.assembly import assemble
 from tests.conftest import watch
 from tests.layer.conftest import HERE, VALIDATION, WARNINGS, Instrumented
+from tests.layer.shaders import CORNERS, EIGHT, WHITE
 
 pytestmark = pytest.mark.layer
 
 VERTEX, FRAGMENT, COMPUTE = 0x1, 0x10, 0x20
 SUCCESS, NOT_READY, TIMEOUT, INCOMPLETE = 0, 1, 2, 5
 OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY, DEVICE_LOST, FEATURE_NOT_PRESENT, UNKNOWN = -1, -2, -4, -8, -13
-
-# Eight invocations a workgroup.
-EIGHT = compute("%entry = OpLabel\nOpReturn", size="8 1 1")
-
-# A triangle whose corners are those of the viewport; `drive.c` makes that twice as large as the target, so that the
-# triangle covers all of the target and no clipping cuts it in two.
-CORNERS = """
-    OpCapability Shader
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint Vertex %main "main" %index %position
-    OpDecorate %index BuiltIn VertexIndex
-    OpDecorate %position BuiltIn Position
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %bool = OpTypeBool
-    %int = OpTypeInt 32 1
-    %float = OpTypeFloat 32
-    %vec4 = OpTypeVector %float 4
-    %in = OpTypePointer Input %int
-    %out = OpTypePointer Output %vec4
-    %one = OpConstant %int 1
-    %two = OpConstant %int 2
-    %near = OpConstant %float -1
-    %far = OpConstant %float 1
-    %null = OpConstant %float 0
-    %index = OpVariable %in Input
-    %position = OpVariable %out Output
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    %i = OpLoad %int %index
-    %second = OpIEqual %bool %i %one
-    %third = OpIEqual %bool %i %two
-    %x = OpSelect %float %second %far %near
-    %y = OpSelect %float %third %far %near
-    %place = OpCompositeConstruct %vec4 %x %y %null %far
-    OpStore %position %place
-    OpReturn
-    OpFunctionEnd
-"""
-
-WHITE = """
-    OpCapability Shader
-    OpMemoryModel Logical GLSL450
-    OpEntryPoint Fragment %main "main" %colour
-    OpExecutionMode %main OriginUpperLeft
-    OpDecorate %colour Location 0
-    %void = OpTypeVoid
-    %function = OpTypeFunction %void
-    %float = OpTypeFloat 32
-    %vec4 = OpTypeVector %float 4
-    %out = OpTypePointer Output %vec4
-    %one = OpConstant %float 1
-    %white = OpConstantComposite %vec4 %one %one %one %one
-    %colour = OpVariable %out Output
-    %main = OpFunction %void None %function
-    %entry = OpLabel
-    OpStore %colour %white
-    OpReturn
-    OpFunctionEnd
-"""
 
 Block = tuple[int, ...]
 Done = subprocess.CompletedProcess[str]
@@ -89,7 +30,11 @@ Drive = Callable[..., Done]
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the program and of its shaders."""
+    """The folder of the program and of its shaders.
+
+    It makes the viewport twice as large as the target, so that the triangle covers all of the target and no clipping
+    cuts it in two.
+    """
     folder = tmp_path_factory.mktemp("drive")
     command: list[str | Path] = ["gcc", "-O1", *WARNINGS, HERE / "drive.c", "-o", folder / "drive", "-lvulkan"]
     subprocess.run(command, check=True, timeout=120)
