@@ -67,7 +67,16 @@ class Child:
         watchdog.disarm()
         facts = backend.facts
         libraries = mapped() if tells_libraries else ()
-        self._send(wire.hello_frame(wire.Hello(facts.driver, facts.device, launch.device, tools.version, libraries)))
+        hello = wire.Hello(
+            facts.driver,
+            facts.device,
+            launch.device,
+            tools.version,
+            libraries,
+            backend.offer,
+            backend.tells_executables,
+        )
+        self._send(wire.hello_frame(hello))
         validator = Validator(tools, facts)
         self._setup = launch.setup
         while (message := self._receive()) is not None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "stats": "Statistics of each executable: registers, spills, code size and whatever else the driver tells.",
     "list": "The executables that each pipeline was compiled to.",
     "ir": "The compiler's internal representations, down to the machine code.",
+    "instrument": "Run-time counts: what shaders execute in a dispatch, a draw or a trace, as the GPU counts it.",
     "reflect": "What was inferred: each pipeline's state, as a manifest that gives the same pipeline again.",
     "diff": "What became better or worse: two saved reports, two trees of shaders, or one tree on two targets.",
     "check": "Budgets: which shaders take more than shaderstat.yaml, or --max, allows.",

@@ -149,6 +149,37 @@ state = _all(
     ),
 )  # fmt: skip
 
+run = _all(
+    click.option(
+        "--dispatch", multiple=True, metavar="X,Y,Z",
+        help="Run a compute shader in so many workgroups. Repeatable, as are the next three: several commands.",
+    ),
+    click.option("--draw", multiple=True, metavar="VERTICES[,INSTANCES]", help="Draw with a graphics pipeline."),
+    click.option(
+        "--draw-mesh-tasks", multiple=True, metavar="X,Y,Z", help="Draw with a mesh pipeline: workgroups."
+    ),
+    click.option("--trace", multiple=True, metavar="W,H,D", help="Trace rays with a ray tracing pipeline."),
+    click.option("--extent", metavar="W,H", help="Size of the off-screen target. [default: 64,64]"),
+    click.option(
+        "--repeat", type=click.IntRange(min=1, max=1_000_000), metavar="N", help="Submit it N times. [default: 1]"
+    ),
+    click.option("--accumulate", is_flag=True, help="With --repeat: let counts add up, and read them once."),
+    click.option(
+        "--buffer", "buffers", multiple=True, metavar="SET.BINDING=FILL",
+        help="What a buffer holds, and how large it is. Repeatable, as are the next two and --read.",
+    ),
+    click.option(
+        "--image", "images", multiple=True, metavar="SET.BINDING=WxH[:FILL]",
+        help="How large an image is, and what it holds.",
+    ),
+    click.option("--vertices", multiple=True, metavar="BINDING=FILL", help="What a vertex buffer holds."),
+    click.option("--push", metavar="HEX|FILE", help="Push constants, from byte 0 on."),
+    click.option(
+        "--read", multiple=True, metavar="SET.BINDING=FILE", help="Write what a buffer holds after the run to a file."
+    ),
+    click.option("--no-metrics", is_flag=True, help="Run without instrumentation: nothing is counted."),
+)  # fmt: skip
+
 stages = _all(
     click.option(
         "--synthetic", is_flag=True,

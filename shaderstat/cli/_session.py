@@ -28,12 +28,16 @@ from shaderstat.reporters.base import Output
 
 @contextmanager
 def destinations(
-    given: Settings, *, silent: bool = False, formats: Collection[str] = base.FORMATS
+    given: Settings, *, silent: bool = False, formats: Collection[str] = base.FORMATS, read: Sequence[str] = ()
 ) -> Iterator[list[tuple[str, Destination]]]:
-    """The opened outputs; committed at the end, discarded when something goes wrong."""
+    """The opened outputs; committed at the end, discarded when something goes wrong.
+
+    Args:
+        read: files that were read already, and must not be overwritten.
+    """
     opened: list[tuple[str, Destination]] = []
     named = (given.options.get(name) for name in ("config", "scenario", "driver", "baseline"))
-    refuse_to_overwrite(given.options["outputs"], (*given.options["paths"], given.request.config, *named))
+    refuse_to_overwrite(given.options["outputs"], (*given.options["paths"], given.request.config, *named, *read))
     files = len(given.options["outputs"]) > 1 or given.options.get("out") is not None
     with patient_stdout() if files else nullcontext():
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shaderstat.cli import _options, say
+from shaderstat.cli._pen import stdout_pen
 from shaderstat.reporters.text import Pen, escaped_json, left, printable, width
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def command(context: click.Context, /, **options: Any) -> int | None:
 
         click.echo(escaped_json(json.dumps(_plain(found), indent=1)))
         return 0
-    pen = _pen()
+    pen = stdout_pen()
     _draw(found, pen, options["verbose"] > 0)
     sys.stdout.flush()
     if found.default and not options["quiet"]:
@@ -133,11 +133,6 @@ def _counter(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 
 # ── The table ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _pen() -> Pen:
-    terminal = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return Pen(sys.stdout.buffer, encoding=sys.stdout.encoding or "utf-8", colour=terminal)
 
 
 def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
@@ -248,7 +243,7 @@ def _plain(found: Listing) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "default": found.default,
-        "targets": [asdict(one) for one in found.reached],
+        "targets": [_target(one) for one in found.reached],
         "unreachable": [asdict(one) for one in (*found.unreached, *found.refused)],
         "trees": [
             {name: value for name, value in asdict(one).items() if name not in ("loader", "python", "libraries")}
@@ -256,3 +251,8 @@ def _plain(found: Listing) -> dict[str, Any]:
             for one in found.trees
         ],
     }
+
+
+def _target(one: Reached) -> dict[str, Any]:
+    """What modules may ask of it is our own shorthand, and long."""
+    return {name: value for name, value in asdict(one).items() if name != "takes"}

@@ -108,6 +108,5 @@ def _checked(node: Node, read: Callable[[Node], Value]) -> Value:
     try:
         return read(node)
     except Wrong as error:
-        text = "" if node.is_list or node.is_mapping else node.source()
-        prefix = f"{text}: " if text and not str(error).startswith((text, repr(text))) else ""
-        raise node.error(f"{prefix}{error}", error.hint) from None
+        text = "" if node.is_list or node.is_mapping else f"{node.source()}: "
+        raise node.error(f"{text}{error}", error.hint) from None

@@ -53,7 +53,7 @@ def command(kind: str, text: str) -> Command:
     _, form, least, most, what = FORMS[kind]
     parts = [part.strip() for part in text.split(",")]
     if not least <= len(parts) <= most or not all(_is_number(part) for part in parts):
-        raise Wrong(f"is not of the form {form}", f"numbers of {what}: {','.join(['64', '4', '1'][:most])}")
+        raise Wrong(f"the form is {form}", f"numbers of {what}: {','.join(['64', '4', '1'][:most])}")
     numbers = [int(part) for part in parts]
     if 0 in numbers:
         raise Wrong(f"nothing would run: every number of {what} must be at least 1")
@@ -67,7 +67,7 @@ def extent(text: str) -> tuple[int, int]:
     """``64,64`` or ``64x64``."""
     found = re.fullmatch(r"\s*(\d{1,9})\s*[,x]\s*(\d{1,9})\s*", text, re.ASCII)
     if found is None:
-        raise Wrong("is not of the form W,H", "64,64, for instance")
+        raise Wrong("the form is W,H", "64,64, for instance")
     return _extent(int(found[1]), int(found[2]))
 
 
@@ -85,7 +85,7 @@ def size(text: str) -> int:
         raise Wrong(f"{text!r} is no size", "4096, 64K and 2M are such")
     number: int = int(found[1]) << _SUFFIXES[found[2].upper()]
     if not 1 <= number <= MAX_SIZE:
-        raise Wrong(f"{text}: a size must be 1 byte to 4G")
+        raise Wrong(f"a size must be 1 byte to 4G, not {text}")
     return number
 
 
@@ -144,11 +144,11 @@ def fill(text: str, load: Load = of_file, *, sized: bool = True) -> Fill:
     least = 1 if kind == "random" else 0
     if len(rest) > least + sized:
         form = f"{kind}{':SEED' * least}{':SIZE' * sized}"
-        raise Wrong(f"{text!r} is not of the form {form}", "a file of that name: ./" + text)
+        raise Wrong(f"the form is {form}", f"a file of that name: ./{text}")
     seed = 0
     if least and rest:
         if not _is_number(rest[0]) or int(rest[0]) > _MAX_WORD:
-            raise Wrong(f"{text!r}: the seed must be a number up to {_MAX_WORD}", "random:7:4K, for instance")
+            raise Wrong(f"the seed must be a number up to {_MAX_WORD}", "random:7:4K, for instance")
         seed = int(rest[0])
     return Fill(kind, size(rest[least]) if len(rest) > least else None, seed)
 
@@ -158,7 +158,7 @@ def image(text: str, load: Load = of_file) -> ImageFill:
     head, colon, rest = text.partition(":")
     found = re.fullmatch(r"(\d{1,9})x(\d{1,9})", head, re.ASCII)
     if found is None:
-        raise Wrong(f"{text!r} is not of the form WxH[:FILL]", "64x64 and 64x64:random:7 are such")
+        raise Wrong("the form is WxH[:FILL]", "64x64 and 64x64:random:7 are such")
     content = fill(rest, load, sized=False) if colon else Fill()
     return ImageFill(_extent(int(found[1]), int(found[2])), content)
 
@@ -168,7 +168,7 @@ def push(text: str, load: Load = of_file) -> Fill:
     digits = re.sub(r"[\s_]", "", text.removeprefix("0x"))
     if digits and all(digit in string.hexdigits for digit in digits):
         if len(digits) % 2:
-            raise Wrong(f"{text!r}: hexadecimal digits are wanted two a byte", "a file of that name: ./" + text)
+            raise Wrong("hexadecimal digits are wanted, two a byte", f"a file of that name: ./{text}")
         return Fill("data", data=bytes.fromhex(digits))
     return load(text)
 

@@ -1,0 +1,60 @@
+"""Buffers as files after a run: each there whole, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shaderstat.cli._destinations import FileOutput
+from shaderstat.instrumentation import Slot
+from shaderstat.model import Event, ResultEvent, RunEvent
+from shaderstat.reporters.text import printable
+
+
+class Reads:
+    """Opens every file before anything is run, and writes what a run left in its buffer. A sink of events, and a
+    context manager: what was not written by its end is left as it was."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[str, Slot], FileOutput] = {}
+        self._said: list[str] = []
+
+    def __enter__(self) -> Reads:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files.values():
+            file.discard()
+
+    def feed(self, event: Event) -> None:
+        """Take the next event of a run.
+
+        Raises:
+            ShaderstatError: a file can't be written.
+        """
+        if isinstance(event, RunEvent):
+            for pipeline, slot, path in event.reads:
+                self._files[pipeline, slot] = FileOutput(path)
+        elif isinstance(event, ResultEvent):
+            for slot, data in event.read:
+                file = self._files.pop((event.result.pipeline, slot), None)
+                if file is not None:
+                    try:
+                        file.stream.write(data)
+                        file.commit()
+                    except BaseException:
+                        file.discard()
+                        raise
+                    self._said.append(
+                        f"{printable(file.path or '')}: {len(data)} bytes of set {slot[0]} binding {slot[1]}"
+                    )
+
+    def close(self) -> None:
+        """What there is is written."""
+
+    def remarks(self) -> Sequence[str]:
+        """A line for each file."""
+        return self._said
+
+    def unmatched(self) -> Sequence[str]:
+        """Nothing is selected here."""
+        return ()
