@@ -20,6 +20,17 @@ if TYPE_CHECKING:
     from shaderstat._version import __version__
     from shaderstat.api import inspect, stream
     from shaderstat.errors import InvalidSpirv, NoTarget, ShaderstatError, Unsupported
+    from shaderstat.instrumentation import (
+        Command,
+        CountedBlock,
+        Execution,
+        Fill,
+        ImageFill,
+        Instrumented,
+        Metric,
+        Offer,
+        Resource,
+    )
     from shaderstat.model import (
         Device,
         Diagnostic,
@@ -47,6 +58,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Command",
+    "CountedBlock",
     "Device",
     "Diagnostic",
     "Driver",
@@ -54,16 +67,23 @@ __all__ = [
     "EndEvent",
     "Event",
     "Executable",
+    "Execution",
     "Failure",
+    "Fill",
+    "ImageFill",
+    "Instrumented",
     "InvalidSpirv",
+    "Metric",
     "Module",
     "NoTarget",
     "NoteEvent",
+    "Offer",
     "Pipeline",
     "PipelineEvent",
     "Report",
     "Representation",
     "Request",
+    "Resource",
     "Result",
     "ResultEvent",
     "Run",
@@ -83,6 +103,20 @@ _HOMES = {
     "__version__": "_version",
     "inspect": "api",
     "stream": "api",
+    **dict.fromkeys(
+        (
+            "Command",
+            "CountedBlock",
+            "Execution",
+            "Fill",
+            "ImageFill",
+            "Instrumented",
+            "Metric",
+            "Offer",
+            "Resource",
+        ),
+        "instrumentation",
+    ),
     **dict.fromkeys(("InvalidSpirv", "NoTarget", "ShaderstatError", "Unsupported"), "errors"),
 }
 

@@ -14,6 +14,8 @@ from shaderstat.model import Event, Report, Request, SpecOption
 if TYPE_CHECKING:  # PEP 692; type checkers know it without the package being installed
     from typing_extensions import Unpack
 
+    from shaderstat.instrumentation import Execution
+
 Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 Paths = Path | Iterable[Path]
 Words = str | Iterable[str]
@@ -46,6 +48,7 @@ class Options(TypedDict, total=False):
     optimize: bool
     profile: str | None
     keep_states: bool
+    execution: Execution | Mapping[str, Any] | None
     driver_manifest: str | os.PathLike[str] | None
     environment: Mapping[str, str]
     own_targets: Mapping[str, Mapping[str, Any]]
@@ -61,10 +64,12 @@ def stream(paths: Paths, *, target: Words | None = None, **options: Unpack[Optio
         paths: one or several: .spv files, folders, globs; ``-`` with `stdin`.
         target: a target's name, or several; None for the best that can be reached.
         **options: see `shaderstat.api.Options`: ``representations=True``, ``timeout_s=10``, ``pipelines="blur*"``,
-            ``stdin=data``.
+            ``stdin=data``. With ``execution=Execution((Command("dispatch", (4, 4, 1)),))`` each pipeline is run, too;
+            ``execution={}`` runs it as the manifest says.
 
     Yields:
-        A `RunEvent` first, an `EndEvent` last; `ResultEvent.data` holds the bytes of the representations.
+        A `RunEvent` first, an `EndEvent` last; `ResultEvent.data` holds the bytes of the representations,
+        `ResultEvent.read` those of buffers after a run.
 
     Raises:
         ShaderstatError: there is nothing to answer: no such file, no such target. A bad module is a result, not an
