@@ -90,11 +90,12 @@ def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, prepa
     def compile_it() -> bytes:
         backend = open_backend(launch, SpirvTools(None))
         facts = backend.facts
-        hello = wire.hello_to_plain(wire.Hello(facts.driver, facts.device, launch.device, None))
+        offers = (backend.offer, backend.tells_executables)
+        hello = wire.hello_to_plain(wire.Hello(facts.driver, facts.device, launch.device, None, (), *offers))
         hello["takes"] = takes(facts)
         spec = synthesise(prepared.stages, facts)
         with backend.compile(spec, statistics=True, representations=True) as pipeline:
-            answer = Answer("ok", pipeline.query())
+            answer = Answer("ok", pipeline.query() if backend.tells_executables else ())
         return wire.frame(wire.HELLO, hello) + wire.answer_frame(answer)
 
     return _forked(compile_it, environment, limit_s, launch.id)

@@ -69,6 +69,8 @@ def command(context: click.Context, /, **options: Any) -> int | None:
     sys.stdout.flush()
     if found.default and not options["quiet"]:
         say("▸ taken when no -t is given")
+        if any(one.metrics is not None for one in found.reached):
+            say("counts: metrics of shaderstat instrument, counted by basic block or by shader; --metrics lists them")
     return 0
 
 
@@ -137,8 +139,11 @@ def _counter(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 
 def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
     sys.stdout.flush()
+    heads: tuple[str, ...]
     rows = [_row(one) for one in found.reached] if verbose else list(_folded(found.reached))
-    heads = ("target", "gpu", "driver", "api", "stats", "ir", "from")
+    heads = ("target", "gpu", "driver", "api", "stats", "ir", "from", "counts")
+    if not any(row[-1] for row in rows):  # no shipping driver does
+        heads, rows = heads[:-1], [row[:-1] for row in rows]
     widths = [max(map(width, column)) for column in zip(heads, *rows, strict=True)]
     pen.line(pen.paint("  " + "  ".join(map(left, heads, widths)), "dim"))
     for row in rows:
@@ -163,7 +168,8 @@ def _row(one: Reached) -> tuple[str, ...]:
     )
     api = ".".join(one.device.api_version.split(".")[:2]) or "–"
     says = ["yes" if one.statistics else "no", "yes" if one.representations else "no"]
-    return tuple(printable(text) for text in (one.target, one.gpu, driver.strip(), api, *says, one.where))
+    counts = "" if one.metrics is None else f"{one.metrics} {'by block' if one.per_basic_block else 'by shader'}"
+    return tuple(printable(text) for text in (one.target, one.gpu, driver.strip(), api, *says, one.where, counts))
 
 
 def _folded(reached: Iterable[Reached]) -> Iterator[tuple[str, ...]]:
@@ -182,7 +188,9 @@ def _folded(reached: Iterable[Reached]) -> Iterator[tuple[str, ...]]:
         apis = sorted({row[3] for row in answers}, key=lambda api: [int(part) for part in api.split(".")])
         api = apis[0] if len(apis) == 1 else f"{apis[0]}–{apis[-1]}"
         says = ["yes" if all(row[at] == "yes" for row in answers) else "some" for at in (4, 5)]
-        yield (f"{prefix}:*", f"{len(group) - 1} more (-v)", answers[0][2], api, *says, answers[0][6])
+        counts = {row[7] for row in answers}
+        others = (answers[0][6], counts.pop() if len(counts) == 1 else "")
+        yield (f"{prefix}:*", f"{len(group) - 1} more (-v)", answers[0][2], api, *says, *others)
 
 
 def _draw_alike(reached: Iterable[Reached], pen: Pen) -> None:

@@ -22,6 +22,7 @@ from shaderstat.targets.catalogue import DEFAULT, named, usual_name
 from shaderstat.targets.chips import CHIPS
 from shaderstat.targets.places import Absent, Place, all_places
 from shaderstat.targets.probe import Trial, identity, try_all
+from shaderstat.targets.running import executes
 from shaderstat.trees import HalfBuilt, Tree, installed
 from shaderstat.trees.launch import cache_home
 
@@ -82,7 +83,7 @@ class Listing:
     @property
     def default(self) -> str | None:
         """The target that is taken when none is asked for, as `shaderstat.targets.catalogue.automatic` does."""
-        names = [one.target for one in self.reached]
+        names = [one.target for one in self.reached if one.executables]
         host = next((name for name in names if name.startswith("host:")), None)
         return host or next((name for name in (f"radv:{DEFAULT}", "mock") if name in names), None)
 
@@ -211,10 +212,10 @@ def _described(name: str, request: Request, around: Mapping[str, str]) -> _Group
 def _launches(group: _Group, extra: Mapping[str, str]) -> Iterator[tuple[str, Launch]]:
     """Every launch of a group, and the chip's name."""
     if group.own:
-        yield from ((str(place), launch) for place, launch in enumerate(group.launches))
+        yield from ((str(place), replace(one, runs=executes(one))) for place, one in enumerate(group.launches))
         return
     if group.place is None:
-        yield "", Launch("host", "vulkan", "host", device=-1, environment=extra)
+        yield "", Launch("host", "vulkan", "host", device=-1, environment=extra, runs=True)
         return
     for chip in group.place.chips():
         launch = group.place.launch(chip, group.place.target(chip))
@@ -239,7 +240,7 @@ def _draw_up(
             best = next((one for one in trials if not one.problem), trials[-1])
             if best.problem:
                 unreached.append(Unreached((group.own,), _without_name(best.problem), ""))
-            else:
+            if not best.problem or best.metrics is not None:
                 gpu = usual_name(group.own, request) or best.device.name
                 reached.append(_reached(group.own, gpu, "config", "described", best))
             continue
@@ -247,7 +248,7 @@ def _draw_up(
             for trial in outcomes.get("", []):
                 if trial.problem:
                     unreached.append(_not_by_loader(trial.problem))
-                else:
+                if not trial.problem or trial.metrics is not None:
                     reached.append(_reached(f"host:{trial.index}", trial.device.name, "host", "loader", trial))
             continue
         answered = [name for name, trials in outcomes.items() if not trials[0].problem]
@@ -290,6 +291,9 @@ def _reached(target: str, gpu: str, source: str, where: str, trial: Trial) -> Re
         representations=trial.representations,
         alike=trial.answers,
         takes=trial.takes,
+        executables=not trial.problem,
+        metrics=trial.metrics,
+        per_basic_block=trial.per_basic_block,
     )
 
 

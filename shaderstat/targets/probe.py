@@ -34,6 +34,9 @@ class Trial:
         statistics, representations: whether it gave any.
         answers: a hash of its statistics: compilers that are one answer alike.
         takes: what modules may ask of it, in the words of `Answer.needs`.
+        metrics: how many VK_ARM_shader_instrumentation has there; None where it isn't offered, or wasn't asked for
+            (`Launch.runs`).
+        per_basic_block: whether they are counted for each basic block.
     """
 
     problem: str
@@ -44,6 +47,8 @@ class Trial:
     representations: bool = False
     answers: str = ""
     takes: frozenset[str] = frozenset()
+    metrics: int | None = None
+    per_basic_block: bool = False
 
 
 def try_all(launches: Sequence[Launch], progress: Callable[[int], None] = lambda count: None) -> list[list[Trial]]:
@@ -143,8 +148,11 @@ def _trials(output: bytes) -> Iterable[Trial]:
 
 
 def _answered(hello: wire.Hello, answer: Answer, taken: frozenset[str]) -> Trial:
+    lacks = "it lists no executables"
+    if not hello.tells_executables:
+        lacks = f"{hello.device.name} has no VK_KHR_pipeline_executable_properties"
     return Trial(
-        problem="" if answer.executables else "it lists no executables",
+        problem="" if answer.executables else lacks,
         index=hello.device_index,
         driver=hello.driver,
         device=hello.device,
@@ -152,6 +160,8 @@ def _answered(hello: wire.Hello, answer: Answer, taken: frozenset[str]) -> Trial
         representations=any(one.representations for one in answer.executables),
         answers=_fingerprint(answer),
         takes=taken,
+        metrics=None if hello.offer is None else len(hello.offer.metrics),
+        per_basic_block=hello.offer is not None and hello.offer.per_basic_block,
     )
 
 
