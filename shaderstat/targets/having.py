@@ -36,7 +36,7 @@ class Having:
         """
         if not self._reached:
             return "shaderstat targets finds out which compilers here have it"
-        others = [one for one in self._reached if one.target != target]
+        others = [one for one in self._reached if one.target != target and one.executables]
         found = [one.target for one in others if one.takes.issuperset(needs)]
         if not found:
             return f"none of the {len(others)} other compilers that shaderstat targets lists has it" if others else ""

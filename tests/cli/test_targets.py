@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,19 @@ def test_json_has_all_of_it(call: Call) -> None:
     assert [one["targets"] for one in plain["unreachable"]] == [["nvk:*", "agx:*"], ["llvmpipe"], ["radv@host:phoenix"]]
     assert plain["trees"][0]["packages"] == {"mesa-vulkan-drivers": "26.2.6-1"}
     assert plain["trees"][1] == {"folder": "/trees/half", "name": "half", "reason": "half-built"}
+
+
+def test_what_counts_has_a_column_where_anything_does(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting = replace(FOUND.reached[0], metrics=6, per_basic_block=True)
+    other = replace(counting, target="host:1", metrics=1, per_basic_block=False, statistics=False)
+    found = replace(FOUND, reached=(counting, other, *FOUND.reached[1:]))
+    monkeypatch.setattr(listing, "listing", lambda *_, **__: found)
+    done = call("targets")
+    ends = [line.rstrip().split("  ")[-1].strip() for line in done.out.splitlines()[:4]]
+    assert ends == ["counts", "6 by block", "1 by shader", "null device"]
+    assert "shaderstat instrument" in done.err
+    plain = json.loads(call("targets", "--json").out)["targets"]
+    assert [(one["metrics"], one["per_basic_block"]) for one in plain[:3]] == [(6, True), (1, False), (None, False)]
 
 
 def test_options_reach_the_listing(call: Call, known: list[dict[str, object]]) -> None:

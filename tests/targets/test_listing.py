@@ -157,6 +157,34 @@ def test_devices_of_the_loader_come_first(machine: Machine) -> None:
     ]
 
 
+def test_a_device_that_only_counts_is_listed_and_not_taken_for_a_compiler(machine: Machine) -> None:
+    lacks = "llvmpipe (LLVM 15.0.6) has no VK_KHR_pipeline_executable_properties"
+    device = Device("llvmpipe (LLVM 15.0.6)", 0x10005, 0, "cpu", "1.3.230", "00")
+    lavapipe = Trial(lacks, 0, RADV, device, metrics=6, per_basic_block=True)
+    machine.loader = [lavapipe, good(index=1)]
+    found = listing.listing()
+    first = found.reached[0]
+    assert (first.target, first.metrics, first.per_basic_block, first.executables) == ("host:0", 6, True, False)
+    assert found.default == "host:1"
+    assert ("llvmpipe",) in [one.targets for one in found.unreached]
+    assert [one.target for one in found.reached if one.runs] == ["host:0", "host:1"]
+    assert listing.listing().reached[0] == first, "and so it is remembered"
+    machine.loader = [replace(lavapipe, metrics=None)]
+    assert names(listing.listing(again=True))[0] != "host:0"
+
+
+def test_only_devices_are_asked_what_they_count(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Launch] = []
+
+    def try_all(launches: Sequence[Launch], progress: Callable[[int], None]) -> list[list[Trial]]:
+        asked.extend(launches)
+        return [[good()]] * len(launches)
+
+    monkeypatch.setattr(listing, "try_all", try_all)
+    listing.listing(own={"mine": {"device": 0}, "null": {"gpu": "radv:navi21"}})
+    assert {one.id for one in asked if one.runs} == {"host", "mine"}
+
+
 def test_without_any_compiler_the_mock_is_left(machine: Machine) -> None:
     machine.places = []
     assert listing.listing().default == "mock"
