@@ -145,6 +145,7 @@ MORE_EXTENSIONS = {
     "VK_EXT_depth_clamp_zero_one",
     "VK_EXT_dynamic_rendering_unused_attachments",
     "VK_EXT_fragment_density_map2",
+    "VK_EXT_image_2d_view_of_3d",
     "VK_EXT_image_robustness",
     "VK_EXT_legacy_vertex_attributes",
     "VK_EXT_pipeline_library_group_handles",
@@ -153,6 +154,7 @@ MORE_EXTENSIONS = {
     "VK_EXT_rgba10x6_formats",
     "VK_EXT_robustness2",
     "VK_EXT_separate_stencil_usage",
+    "VK_EXT_shader_object",
     "VK_EXT_shader_uniform_buffer_unsized_array",
     "VK_EXT_vertex_attribute_robustness",
     "VK_EXT_ycbcr_image_arrays",
@@ -161,7 +163,7 @@ MORE_EXTENSIONS = {
 # What the rule finds and a compiler has no use for.
 LESS_EXTENSIONS = re.compile(
     r"_video_|_external_memory_|_binary_import|_cuda_|_external_compute_queue|_optical_flow|_validation_cache"
-    r"|_buffer_collection|_ray_tracing_validation|_shader_object|_device_generated_commands"
+    r"|_buffer_collection|_ray_tracing_validation|_device_generated_commands"
 )
 COMMANDS = (
     "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM",

@@ -343,11 +343,13 @@ SOURCES = {
 def mapping_sources() -> Iterator[PipelineSpec]:
     """A compute pipeline for each kind of descriptor mapping, embedded samplers among them."""
     for field in fields("VkDescriptorMappingSourceDataEXT"):
-        filler = Filler()
+        filler, conversions = Filler(), tuple[dict[str, Any], ...]()
         if field.kind == "struct":
             source = filler.struct(field.type)
             if "pEmbeddedSampler" in vulkan.struct(field.type).members:  # type: ignore[union-attr]
-                source["pEmbeddedSampler"] = filler.struct("VkSamplerCreateInfo")
+                conversion = ["VkSamplerYcbcrConversionInfo", {"conversion": 0}]
+                source["pEmbeddedSampler"] = filler.struct("VkSamplerCreateInfo", pNext=[conversion])
+                conversions = (filler.struct(CONVERSION),)
         else:
             source = filler.number(field.type)
         mapping = filler.struct(
@@ -363,6 +365,7 @@ def mapping_sources() -> Iterator[PipelineSpec]:
             kind="compute",
             modules=(SpecModule(words(3), "c"),),
             create_info={"flags": "VK_PIPELINE_CREATE_DISPATCH_BASE_BIT", "stage": info},
+            conversions=conversions,
         )
 
 

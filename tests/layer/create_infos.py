@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 ROOTS = {
+    "vkCreateInstance": "VkApplicationInfo",
     "vkCreateShaderModule": "VkShaderModuleCreateInfo",
     "vkCreateSampler": "VkSamplerCreateInfo",
     "vkCreateSamplerYcbcrConversion": "VkSamplerYcbcrConversionCreateInfo",

@@ -157,11 +157,36 @@ static void format2(VkPhysicalDevice device, VkFormat which, VkFormatProperties2
     memset(&found->formatProperties, 0xff, sizeof found->formatProperties);
 }
 
+/* Of each struct the numbers of its members that are on, by its sType. */
+static void print_features(const void *first)
+{
+    int n = 0;
+    for (const struct any *each = first; each; each = each->pNext) {
+        const VkBool32 *members = (const VkBool32 *)(each + 1);
+        int size = 0, on = 0;
+        if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+            size = (int)(sizeof(VkPhysicalDeviceFeatures) / sizeof(VkBool32));
+        for (size_t i = 0; !size && i < COUNT(feature_structs); ++i)
+            if (feature_structs[i].sType == each->sType)
+                size = feature_structs[i].members;
+        if (!size)
+            continue;
+        out("%s\"%d\":[", n++ ? "," : "", each->sType);
+        for (int i = 0; i < size; ++i)
+            if (members[i])
+                out("%s%d", on++ ? "," : "", i);
+        out("]");
+    }
+}
+
 /* ── The layer ───────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static VkResult create_instance(const VkInstanceCreateInfo *info, const VkAllocationCallbacks *a, VkInstance *instance)
 {
     next_instance_proc = instance_link(info).pfnNextGetInstanceProcAddr;
+    out("{\"call\":\"vkCreateInstance\",\"info\":");
+    print_VkApplicationInfo((const void *)info->pApplicationInfo);
+    out("}\n");
     VkResult result = ((PFN_vkCreateInstance)next_instance_proc(NULL, "vkCreateInstance"))(info, a, instance);
     the_instance = *instance;
     return result;
@@ -171,6 +196,10 @@ static VkResult create_device(
     VkPhysicalDevice physical, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *a, VkDevice *device)
 {
     next_device_proc = device_link(info).pfnNextGetDeviceProcAddr;
+    out("{\"call\":\"vkCreateDevice\",\"info\":{");
+    print_features(info->pNext);
+    out("}}\n");
+    fflush(file);
     /* What is enabled here the driver has never heard of; of the chain it needs the loader's structs alone. */
     VkDeviceCreateInfo plain = *info;
     plain.enabledExtensionCount = 0;
