@@ -9,6 +9,7 @@ from typing import Any
 
 from shaderstat.backends.base import DriverError
 from shaderstat.errors import NoTarget
+from shaderstat.instrumentation import EXTENSION as INSTRUMENTATION
 from shaderstat.model import Device, Driver, Launch
 from shaderstat.pipeline.profiles import application
 from shaderstat.registry import vulkan as registry
@@ -31,6 +32,7 @@ class DeviceEntry:
         index: in the loader's order.
         has_extension: it lists VK_KHR_pipeline_executable_properties.
         has_feature: it supports pipelineExecutableInfo as well: it can be a target.
+        counts: it lists VK_ARM_shader_instrumentation.
     """
 
     index: int
@@ -38,6 +40,7 @@ class DeviceEntry:
     driver: Driver
     has_extension: bool
     has_feature: bool
+    counts: bool = False
 
     @property
     def name(self) -> str:
@@ -147,7 +150,14 @@ def enumerate_devices(launch: Launch) -> list[DeviceEntry]:
             found = instance.describe(handle)
             listed = EXECUTABLES in found.listed
             entries.append(
-                DeviceEntry(index, found.device, found.driver, listed, listed and _has_executable_info(found))
+                DeviceEntry(
+                    index,
+                    found.device,
+                    found.driver,
+                    has_extension=listed,
+                    has_feature=listed and _has_executable_info(found),
+                    counts=INSTRUMENTATION in found.listed,
+                )
             )
         return entries
     finally:
