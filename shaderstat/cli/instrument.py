@@ -52,9 +52,9 @@ def command(context: click.Context, /, **options: Any) -> int:
         return tell(context, options)
     if options["force"] and options["out"] is None:
         raise click.UsageError("--force is for --out", context)
-    typed = _said(options)
     representations = options["with_representations"] or options["out"] is not None
     given = settings(context, options, representations=representations, statistics=options["with_statistics"])
+    typed = _said(options)
     given = replace(given, request=replace(given.request, execution=typed))
     from shaderstat.cli._reads import Reads
     from shaderstat.config.runs import files
