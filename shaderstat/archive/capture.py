@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shaderstat.archive.format import KINDS, NAMES, Tag, name
@@ -195,9 +195,10 @@ def _pipeline(records: Records, tag: Tag, hash: int, above: tuple[int, ...]) -> 
         plain["layout"] = None
     render_pass = plain.pop("renderPass", None)
     lists = objects.lists
+    generated = _generated(records.generated(tag, hash), record, where)
     return PipelineSpec(
         kind=KINDS[tag],
-        modules=tuple(lists["VkShaderModule"]),
+        modules=tuple(_marked(lists["VkShaderModule"], plain, generated)),
         samplers=tuple(lists["VkSampler"]),
         conversions=tuple(lists["VkSamplerYcbcrConversion"]),
         set_layouts=tuple(lists["VkDescriptorSetLayout"]),
@@ -206,7 +207,33 @@ def _pipeline(records: Records, tag: Tag, hash: int, above: tuple[int, ...]) -> 
         render_pass_type=objects.render_pass_type,
         libraries=tuple(lists["VkPipeline"]),
         create_info=plain,
+        synthetic_stages=generated,
+        bound="upper" if generated else "exact",
     )
+
+
+def _generated(said: Any, record: Mapping[str, Any], where: str) -> int:
+    """The stages that shaderstat generated, as the archive says: some of those that there are, but not all."""
+    if said is None:
+        return 0
+    stages = 0
+    for each in record.get("stages", ()):
+        stages |= each.get("stage", 0)
+    if not isinstance(said, int) or isinstance(said, bool) or said <= 0 or said & ~stages or said == stages:
+        raise bad(where, f"{said!r:.40} as generated stages")
+    return said
+
+
+def _marked(modules: list[SpecModule], plain: Mapping[str, Any], generated: int) -> list[SpecModule]:
+    """The modules: those of generated stages alone are marked so."""
+    if not generated:
+        return modules
+    real = set()
+    for info in plain.get("pStages", ()):
+        bit = info.get("stage", 0)
+        if not (vulkan.value("VkShaderStageFlagBits", bit) if isinstance(bit, str) else bit) & generated:
+            real.add(info["module"])
+    return [replace(module, synthetic=place not in real) for place, module in enumerate(modules)]
 
 
 def _is_derivative(record: Mapping[str, Any]) -> bool:

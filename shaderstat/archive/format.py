@@ -18,6 +18,9 @@ HEADER = struct.Struct("<40sIIII")
 
 STORED, DEFLATED = 1, 2
 
+# A member of our own beside a pipeline's record, which no hash counts: Fossilize's tools look for those that they know.
+OWN, GENERATED = "shaderstat", "generatedStages"
+
 # A module of the greatest size that shaderstat reads, every word of it in five bytes, and then some.
 MAX_PAYLOAD = 384 * 1024 * 1024
 # What zlib's best case makes of a byte: a size beyond it is a lie, found without unpacking anything.

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from shaderstat.archive.containers import Container
-from shaderstat.archive.format import NAMES, TOPS, Tag, name
+from shaderstat.archive.format import GENERATED, NAMES, OWN, TOPS, Tag, name
 from shaderstat.archive.varints import decode
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Diagnostic
@@ -39,6 +39,7 @@ class Records:
         self._modules: OrderedDict[int, bytes] = OrderedDict()
         self._kept = 0
         self._fingerprints: dict[tuple[Tag, int], bytes] = {}
+        self._generated: dict[tuple[Tag, int], Any] = {}
 
     @property
     def remarks(self) -> tuple[Diagnostic, ...]:
@@ -88,6 +89,11 @@ class Records:
             if len(self._records) > _KEPT_RECORDS:
                 self._records.popitem(last=False)
         return found
+
+    def generated(self, tag: Tag, hash: int) -> Any:
+        """What an archive of our own says of a pipeline, once its record was read: the stages that were generated, as
+        VkShaderStageFlags; None where it says nothing."""
+        return self._generated.get((tag, hash))
 
     def document(self, tag: Tag, hash: int) -> dict[str, Any]:
         """A whole payload, of an entry that holds no objects by their hashes.
@@ -147,6 +153,8 @@ class Records:
     def _object(self, tag: Tag, hash: int) -> tuple[str, dict[str, Any]]:
         what = f"{NAMES[tag]} {name(hash)}"
         document, _ = _json(self.payload(tag, hash), what)
+        if isinstance(own := document.get(OWN), dict):
+            self._generated[tag, hash] = own.get(GENERATED)
         for top in TOPS[tag]:
             objects = document.get(top)
             if isinstance(objects, dict):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from shaderstat.archive import hashes
-from shaderstat.archive.format import DEFLATED, HEADER, MAGIC, TOPS, VERSION, Tag, name
+from shaderstat.archive.format import DEFLATED, GENERATED, HEADER, MAGIC, OWN, TOPS, VERSION, Tag, name
 from shaderstat.archive.hash_graphics import graphics
 from shaderstat.archive.layouts import FIELDS
 from shaderstat.archive.members import write
@@ -139,11 +139,11 @@ class _Pipeline:
             hash = hashes.ray_tracing(record)
         else:
             hash = graphics(record, self._render_pass_record)
-        self._put(tag, hash, record)
-        return hash
+        own = {OWN: {GENERATED: spec.synthetic_stages}} if spec.synthetic_stages else {}
+        return self._put(tag, hash, record, own=own)
 
-    def _put(self, tag: Tag, hash: int, record: Plain, top: str | None = None) -> int:
-        self._writer.put(tag, hash, {top or TOPS[tag][0]: {name(hash): record}}, self._of_application)
+    def _put(self, tag: Tag, hash: int, record: Plain, top: str = "", own: Plain | None = None) -> int:
+        self._writer.put(tag, hash, {top or TOPS[tag][0]: {name(hash): record}, **(own or {})}, self._of_application)
         return hash
 
     def _reference(self, type: str, value: Any) -> Any:

@@ -57,7 +57,7 @@ def manifest(pipelines: Iterable[Written], comments: Sequence[str] = ()) -> Iter
 
 def _pipeline(one: Written) -> dict[str, Any]:
     state = one.state
-    infos = [info for info in state["stages"] if not info["synthetic"]]
+    infos = sorted(state["stages"], key=lambda info: bool(info["synthetic"]))
     found: dict[str, Any] = {"modules": [_module(*module, infos) for module in one.modules]}
     if one.spec:
         found["spec"] = {name: _Raw(value) for name, value in one.spec.items()}

@@ -18,10 +18,12 @@ from shaderstat.archive.format import KINDS, Tag
 from shaderstat.archive.layouts import FIELDS
 from shaderstat.archive.records import Records
 from shaderstat.archive.writer import Writer
+from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Setup
 from shaderstat.pipeline.spec import PipelineSpec
 from shaderstat.registry import vulkan
 from tests.archive import corpus
+from tests.archive.test_containers import MAGIC, entry, stream
 
 USUAL = Setup()
 PIPELINES = [*corpus.pipelines()]
@@ -216,3 +218,48 @@ def test_everything_is_written_once() -> None:
     size = len(stream.getvalue())
     writer.add(corpus.compute())
     assert len(stream.getvalue()) == size
+
+
+# ── What was generated ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def lone() -> PipelineSpec:
+    """A fragment stage with a generated vertex stage before it."""
+    spec = corpus.graphics()
+    vertex, fragment = ({**info, "module": place} for place, info in enumerate(spec.create_info["pStages"][::3]))
+    return replace(
+        spec,
+        modules=(replace(spec.modules[0], synthetic=True), spec.modules[1]),
+        create_info={**spec.create_info, "pStages": [vertex, fragment]},
+        synthetic_stages=1,
+        bound="upper",
+    )
+
+
+def test_generated_stages_are_still_so_in_an_archive() -> None:
+    records, hash = written(lone())
+    again = captured(records, hash).spec()
+    assert (again.synthetic_stages, again.bound) == (1, "upper")
+    assert [module.synthetic for module in again.modules] == [True, False]
+    # They are no part of what tells pipelines apart, and nobody else's tools see them.
+    assert written(replace(lone(), synthetic_stages=0))[1] == hash
+    document = json.loads(records.payload(Tag.GRAPHICS, hash))
+    assert document.keys() == {"version", "graphicsPipelines", "shaderstat"}
+    assert "shaderstat" not in json.dumps(document["graphicsPipelines"])
+
+
+def said_so(records: Records, hash: int, own: Any) -> Captured:
+    """The pipeline where an archive before says something else beside its record."""
+    document = {**json.loads(records.payload(Tag.GRAPHICS, hash)), "shaderstat": own}
+    first = stream(MAGIC + entry(Tag.GRAPHICS, hash, json.dumps(document).encode()))
+    return captured(Records([first, *records.containers]), hash)
+
+
+@pytest.mark.parametrize("said", [True, "1", -1, 0, 2, 17, 1 << 40, [1]])
+def test_generated_stages_that_can_not_be(said: Any) -> None:
+    """More than there are, or all of them."""
+    records, hash = written(lone())
+    with pytest.raises(InvalidSpirv) as caught:
+        said_so(records, hash, {"generatedStages": said}).spec()
+    assert caught.value.code == "archive/value"
+    assert said_so(records, hash, said).spec().synthetic_stages == 0

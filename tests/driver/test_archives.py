@@ -43,6 +43,10 @@ def by_content(report: Mapping[str, Any]) -> list[Any]:
     return sorted(found.values(), key=str)
 
 
+def bounds(report: Mapping[str, Any]) -> list[tuple[str, bool]]:
+    return sorted((one["bound"], one["synthetic"]) for result in report["results"] for one in result["executables"])
+
+
 def test_an_archive_gives_the_numbers_of_its_files(archive: tuple[Path, dict[str, Any]], stats: Stats) -> None:
     path, report = archive
     again = stats(path)
@@ -50,6 +54,8 @@ def test_an_archive_gives_the_numbers_of_its_files(archive: tuple[Path, dict[str
     assert {one["state"]["source"] for one in again["pipelines"]} == {"archive"}
     for one in again["pipelines"]:
         assert len(one["name"]) == 16 and int(one["name"], 16)
+    # a stage alone is an upper bound there, too, and its company generated
+    assert bounds(again) == bounds(report) and ("upper", True) in bounds(again)
     # the words are the same, and so is what tells a module
     digests = {module["sha256"] for one in report["pipelines"] for module in one["modules"]}
     assert digests <= {module["sha256"] for one in again["pipelines"] for module in one["modules"]}
