@@ -40,6 +40,7 @@
  *                                   return nothing else.
  *   INSTRUMENTATION_HANG=N          the N-th submission with instrumentation and all later ones never finish: fences
  *                                   stay unsignalled, waits last as long as they may
+ *   INSTRUMENTATION_DROP=barriers   vkCmdPipelineBarrier gets lost: an error for those below to find
  * What it tells
  *   INSTRUMENTATION_LOG=FILE        adds a line for each call of note, and each complaint
  *   INSTRUMENTATION_ABORT=1         abort() after a complaint
@@ -245,6 +246,7 @@ static const struct entry DEVICE[] = {
     ENTRY(vkCmdBindPipeline, bind_pipeline),
     ENTRY(vkCmdExecuteCommands, execute_buffers),
     ENTRY(vkCmdExecuteGeneratedCommandsEXT, execute_generated),
+    ENTRY(vkCmdPipelineBarrier, pipeline_barrier),
     ENTRY(vkQueueSubmit, queue_submit),
     ENTRY(vkQueueSubmit2, queue_submit2),
     ENTRY(vkQueueSubmit2KHR, queue_submit2_khr),

@@ -17,7 +17,6 @@ _BUFFER = """
     %to_three = OpTypePointer Input %three
     %to_uint = OpTypePointer Input %uint
     %n0 = OpConstant %uint 0
-    %n1 = OpConstant %uint 1
     %n3 = OpConstant %uint 3
     %n7 = OpConstant %uint 7
     %data = OpVariable %to_block StorageBuffer
@@ -49,24 +48,6 @@ TRIPLE = _on_buffer(
     %times = OpIMul %uint %before %n3
     %after = OpIAdd %uint %times %n7
     OpStore %word %after
-    OpReturn
-    """
-)
-
-# Waits for the buffer's first word to be something else than zero, which nobody makes it.
-ENDLESS = _on_buffer(
-    """
-    %entry = OpLabel
-    %word = OpAccessChain %to_word %data %n0 %n0
-    OpBranch %again
-    %again = OpLabel
-    %found = OpAtomicIAdd %uint %word %n1 %n0 %n0
-    %waits = OpIEqual %bool %found %n0
-    OpLoopMerge %end %next None
-    OpBranchConditional %waits %next %end
-    %next = OpLabel
-    OpBranch %again
-    %end = OpLabel
     OpReturn
     """
 )

@@ -251,6 +251,16 @@ static VKAPI_ATTR void VKAPI_CALL execute_buffers(
     NEXT(vkCmdExecuteCommands)(buffer, count, buffers);
 }
 
+static VKAPI_ATTR void VKAPI_CALL pipeline_barrier(
+    VkCommandBuffer buffer, VkPipelineStageFlags from, VkPipelineStageFlags to, VkDependencyFlags flags,
+    uint32_t memory_count, const VkMemoryBarrier *memory, uint32_t buffer_count, const VkBufferMemoryBarrier *buffers,
+    uint32_t image_count, const VkImageMemoryBarrier *images)
+{
+    if (!is("INSTRUMENTATION_DROP", "barriers"))
+        NEXT(vkCmdPipelineBarrier)(
+            buffer, from, to, flags, memory_count, memory, buffer_count, buffers, image_count, images);
+}
+
 /* Before a draw, dispatch or trace is recorded: it takes the next index, and a query where its pipeline has the bit. */
 static VkQueryPool before(VkCommandBuffer buffer, VkPipelineBindPoint point, uint64_t rays)
 {

@@ -46,7 +46,12 @@ static VkResult queue_failure(const char *name)
     if (lost)
         return VK_ERROR_DEVICE_LOST;
     VkResult result = instrumented_submissions ? failure(name) : VK_SUCCESS;
-    lost = result == VK_ERROR_DEVICE_LOST;
+    if (result == VK_ERROR_DEVICE_LOST) {
+        lost = true;
+        NEXT(vkDeviceWaitIdle)(the_device); /* what a lost device was at may be destroyed at once */
+        for (struct queue *each = queues; each; each = each->next)
+            each->completed = each->submitted;
+    }
     return result;
 }
 
