@@ -263,4 +263,6 @@ def _plain(found: Listing) -> dict[str, Any]:
 
 def _target(one: Reached) -> dict[str, Any]:
     """What modules may ask of it is our own shorthand, and long."""
-    return {name: value for name, value in asdict(one).items() if name != "takes"}
+    plain = {name: value for name, value in asdict(one).items() if name not in ("takes", "metrics", "per_basic_block")}
+    counts = {"metrics": one.metrics, "per_basic_block": one.per_basic_block}
+    return {**plain, "instrumentation": counts if one.metrics is not None else None}

@@ -112,7 +112,11 @@ def test_what_counts_has_a_column_where_anything_does(call: Call, monkeypatch: p
     assert ends == ["counts", "6 by block", "1 by shader", "null device"]
     assert "shaderstat instrument" in done.err
     plain = json.loads(call("targets", "--json").out)["targets"]
-    assert [(one["metrics"], one["per_basic_block"]) for one in plain[:3]] == [(6, True), (1, False), (None, False)]
+    assert [one["instrumentation"] for one in plain[:3]] == [
+        {"metrics": 6, "per_basic_block": True},
+        {"metrics": 1, "per_basic_block": False},
+        None,
+    ]
 
 
 def test_options_reach_the_listing(call: Call, known: list[dict[str, object]]) -> None:
