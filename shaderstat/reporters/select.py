@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-from shaderstat.instrumentation import Instrumented
 from shaderstat.model import Executable, Result, ResultEvent, Statistic, StatisticInfo, Target, numbered
 from shaderstat.reporters.text import printable
+
+if TYPE_CHECKING:
+    from shaderstat.instrumentation import Instrumented
 
 Infos = Mapping[tuple[str, str, int], StatisticInfo]
 

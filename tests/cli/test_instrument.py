@@ -219,6 +219,7 @@ def test_the_size_of_a_command_has_no_default(
 def test_a_run_that_counted_nothing_is_no_row_of_zeros(call: Call, scenario: Path) -> None:
     done = call("instrument", "blur.comp.spv", "--dispatch", "1", "--scenario", scenario)
     assert "  dispatch 1,1,1  no metric block\n" in done.out
+    assert "warning: blur: the driver counted nothing" in done.err
 
 
 def test_a_buffer_goes_to_a_file(call: Call, scenario: Path) -> None:

@@ -25,7 +25,6 @@ from shaderstat.backends.mock.listing import control_flow_graph
 from shaderstat.backends.mock.scenario import Rule, Scenario
 from shaderstat.backends.mock.statistics import Subject, answers
 from shaderstat.errors import NoTarget, Unsupported
-from shaderstat.instrumentation import Instrumentation
 from shaderstat.model import (
     STAGE_BITS,
     Device,
@@ -47,7 +46,7 @@ from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import load
 
 if TYPE_CHECKING:
-    from shaderstat.instrumentation import Execution, Offer
+    from shaderstat.instrumentation import Execution, Instrumentation, Offer
     from shaderstat.pipeline.resources import Resources
 
 DRIVER = Driver(0, "shaderstat mock", __version__, "static analysis of the SPIR-V itself: no GPU compiler was asked")
@@ -132,18 +131,24 @@ class Pipeline:
         """
         if self._offer is None:
             raise Unsupported("run/mock", "the mock executes nothing: a scenario can say what would be counted")
+        from shaderstat.instrumentation import Instrumentation
+        from shaderstat.pipeline.run_record import record
+
         started = time.perf_counter_ns()
         self._rule.run.happen("vkQueueSubmit")
         for set_, binding in execution.read:
             if (set_, binding) not in self._rule.written:
                 what = f"set {set_} binding {binding} holds after the run"
                 raise Unsupported("run/mock", f"the mock executes nothing, and its scenario doesn't say what {what}")
+        if execution.metrics and not self._rule.blocks:
+            self._remarks.append(("run/no-blocks", "the driver counted nothing: it has no block for any command"))
         return Instrumentation(
             offer=self._offer if execution.metrics else None,
             commands=execution.commands,
             submissions=execution.repeat,
             accumulated=execution.accumulate,
             blocks=self._rule.blocks if execution.metrics else (),
+            resources=record(resources),
             read=tuple((slot, self._rule.written[slot]) for slot in execution.read),
             run_ns=(time.perf_counter_ns() - started,) * execution.repeat,
         )
