@@ -118,7 +118,7 @@ class Outline:
 
     Attributes:
         setup: the device that is needed first.
-        counts: whether runs shall be instrumented, as far as the manifest's pipelines don't say otherwise.
+        counts: whether any run shall be instrumented.
 
     Raises:
         ShaderstatError: state that can't be, a manifest with a mistake in it, nothing to compile.
@@ -156,7 +156,10 @@ class Outline:
         execution = self._request.execution
         if execution is None or not isinstance(execution, Mapping):
             return execution is not None and execution.metrics
-        return bool(execution.get("metrics", self._manifest.defaults.run.get("metrics", True)))
+        usual = execution.get("metrics", self._manifest.defaults.run.get("metrics", True))
+        if "metrics" in execution or self._request.paths or not self._manifest.entries:
+            return bool(usual)
+        return any(one.said.run.get("metrics", usual) for one in self._manifest.entries)
 
     def plan(self) -> Plan:
         """Find the modules.

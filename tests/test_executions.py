@@ -86,3 +86,24 @@ def test_nothing_that_is_read_is_overwritten(tmp_path: Path) -> None:
     for name, value in (("buffers", {(0, 0): fill}), ("vertices", {0: fill}), ("push", fill)):
         with pytest.raises(ShaderstatError, match="is an input of this run"):
             planned("scale.comp.spv", run={"commands": (DISPATCH,), name: value, "read": {(0, 1): str(path)}})
+
+
+@pytest.mark.parametrize(
+    ("manifest", "typed", "counts"),
+    [
+        ("pipelines: {a: {modules: a.spv}}", {}, True),
+        ("pipelines: {a: {modules: a.spv}}", {"metrics": False}, False),
+        ("pipelines: {a: {modules: a.spv, run: {metrics: false}}}", {}, False),
+        ("pipelines: {a: {modules: a.spv, run: {metrics: false}}, b: {modules: a.spv}}", {}, True),
+        ("defaults: {run: {metrics: false}}\npipelines: {a: {modules: a.spv}}", {}, False),
+        ("defaults: {run: {metrics: false}}\npipelines: {a: {modules: a.spv}}", {"metrics": True}, True),
+    ],
+)
+def test_a_device_must_count_where_any_run_wants_it(
+    tmp_path: Path, manifest: str, typed: dict[str, Any], counts: bool
+) -> None:
+    (tmp_path / "a.spv").write_bytes((SAMPLES / "scale.comp.spv").read_bytes())
+    (tmp_path / "shaderstat.yaml").write_text(manifest)
+    request = Request((), config=str(tmp_path / "shaderstat.yaml"), execution=typed)
+    assert Outline(request).counts is counts
+    assert Outline(replace(request, execution=None)).counts is False

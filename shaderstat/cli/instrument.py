@@ -46,6 +46,8 @@ def command(context: click.Context, /, **options: Any) -> int:
       shaderstat instrument water.vert.spv water.frag.spv --draw 36,100 --extent 256,256 --json
       shaderstat instrument scan.comp.spv --dispatch 4 --no-metrics --buffer 0.0=in.bin --read 0.1=out.bin
     """
+    if options["lists"] and options["no_metrics"]:
+        raise click.UsageError("--metrics and --no-metrics exclude each other", context)
     if options["lists"]:
         from shaderstat.cli._metrics import tell
 

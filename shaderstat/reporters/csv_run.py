@@ -1,6 +1,7 @@
 """The wide table of runs: one row a block, a column for each metric that any target has, by its name.
 
-A result without blocks has one row with its status, so that nothing is missing without a word.
+A result without blocks has one row with its status, so that nothing is missing without a word. Statistics have no room
+here: a row is a block, not an executable.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class CsvRun:
         self._pipelines: dict[str, PipelineEvent] = {}
         self._columns: list[Key] = []
         self._gathered: list[tuple[list[str], dict[Key, str]]] = []
-        self._invented = False
+        self._invented = self._has_statistics = False
 
     def feed(self, event: Event) -> None:
         if isinstance(event, PipelineEvent):
@@ -55,10 +56,12 @@ class CsvRun:
         self._rows.write([*first, *(cells.get(key, "") for key in self._columns)] for first, cells in self._gathered)
 
     def remarks(self) -> Sequence[str]:
-        return [INVENTED] if self._invented else []
+        left_out = ["no room for: statistics  (-f csv-long has all)"] if self._has_statistics else []
+        return [*([INVENTED] if self._invented else []), *left_out]
 
     def _result(self, event: ResultEvent) -> None:
         result, run = event.result, event.result.instrumentation
+        self._has_statistics = self._has_statistics or any(one.statistics for one in result.executables)
         known = self._pipelines.get(result.pipeline)
         first = [*_cells.pipeline_cells(result, known.pipeline if known else None), _cells.text(result.status)]
         if run is None or not run.blocks:

@@ -173,6 +173,16 @@ def test_json_follows_the_schema(call: Call, scenario: Path) -> None:
     assert result["cached"] is False
 
 
+def test_code_of_the_same_run_goes_to_a_folder(call: Call, scenario: Path) -> None:
+    run = ("instrument", "scale.comp.spv", "--dispatch", "4", "--scenario", scenario)
+    done = call(*run, "--out", "ir", "--read", "0.1=out.bin")
+    assert done.status == 0, done.err
+    assert "dispatch 4,1,1" in done.out and "files of 1 executable in ir/" in done.err
+    assert json.loads(Path("ir/index.json").read_bytes())["complete"] is True
+    assert Path("out.bin").exists()
+    assert "--out DIR writes them" in call(*run, "--representations").err
+
+
 def test_a_run_is_never_remembered(call: Call, scenario: Path) -> None:
     for _ in range(2):
         done = call("instrument", "scale.comp.spv", "--dispatch", "4", "--scenario", scenario, "--json")
@@ -326,6 +336,14 @@ def test_a_manifest_says_all_of_it(call: Call, scenario: Path) -> None:
     assert call("reflect").status == 0
 
 
+def test_a_manifest_may_want_no_metrics(call: Call, scenario: Path) -> None:
+    Path("shaderstat.yaml").write_text(
+        "pipelines:\n  scale: {modules: scale.comp.spv, run: {dispatch: 1, metrics: false}}\n"
+    )
+    done = call("instrument", "--scenario", scenario)
+    assert "  dispatch 1,1,1  ran; nothing was counted\n" in done.out
+
+
 def test_an_option_that_nothing_takes_is_said(call: Call, scenario: Path) -> None:
     Path("shaderstat.yaml").write_text("pipelines: {scale: {modules: scale.comp.spv, run: {dispatch: 1}}}")
     done = call("instrument", "--draw", "3", "--scenario", scenario)
@@ -353,6 +371,7 @@ def test_metrics_are_listed(call: Call, scenario: Path) -> None:
 def test_metrics_take_no_file(call: Call, scenario: Path) -> None:
     assert "takes no FILE" in call("instrument", "--metrics", "scale.comp.spv", "--scenario", scenario).err
     assert "with --json" in call("instrument", "--metrics", "-f", "csv").err
+    assert "exclude each other" in call("instrument", "--metrics", "--no-metrics").err
 
 
 @pytest.mark.parametrize("arguments", [(), ("--no-metrics",)])

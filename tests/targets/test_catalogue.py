@@ -172,6 +172,25 @@ def test_globs_stand_for_what_can_be_reached(reachable: None, given: list[str], 
     assert choosing.expand(given, Request(("x",), own_targets={"mine": {}})) == expected
 
 
+@pytest.mark.parametrize(("counts", "expected"), [(True, ["host:1"]), (False, ["host:0", "host:1"])])
+def test_globs_for_runs_are_of_devices_that_run(
+    monkeypatch: pytest.MonkeyPatch, counts: bool, expected: list[str]
+) -> None:
+    from types import SimpleNamespace
+
+    from shaderstat.targets import listing
+
+    reached = [
+        SimpleNamespace(target="host:0", executables=True, runs=True, metrics=None),
+        SimpleNamespace(target="host:1", executables=False, runs=True, metrics=6),
+        SimpleNamespace(target="radv:navi21", executables=True, runs=False, metrics=None),
+        SimpleNamespace(target="mock", executables=True, runs=False, metrics=None),
+    ]
+    monkeypatch.setattr(listing, "listing", lambda *_, **__: SimpleNamespace(reached=reached))
+    assert choosing.expand(["*:*"], Request(("x",), execution={}), counts=counts) == expected
+    assert choosing.expand(["*:*"], Request(("x",))) == ["host:0", "radv:navi21"]
+
+
 @pytest.mark.parametrize("glob", ["nvk:*", "moc*", "ALL*"])
 def test_a_glob_that_matches_nothing(reachable: None, glob: str) -> None:
     with pytest.raises(NoTarget, match="no target that can be reached matches"):
