@@ -35,7 +35,7 @@ from shaderstat.model import (
 from shaderstat.representations import code_sha256, sha256
 
 if TYPE_CHECKING:
-    from shaderstat.instrumentation import Instrumentation, Instrumented
+    from shaderstat.instrumentation import Instrumentation, Instrumented, Resource
 
 # Integers up to here pass through any reader of JSON unharmed (RFC 8259, section 6).
 EXACT = 2**53
@@ -222,9 +222,18 @@ def instrumented(answer: Instrumentation) -> Instrumented:
             for one in blocks
         ),
         resources=answer.resources,
-        invented=any(one.fill and not one.fill.endswith(GIVEN) for one in answer.resources),
+        invented=any(map(_is_made_up, answer.resources)),
         run_ns=answer.run_ns,
     )
+
+
+def _is_made_up(resource: Resource) -> bool:
+    """Whether shaders read something there that nobody gave. What is drawn into is no input."""
+    if resource.where.startswith("attachment") or resource.type.endswith("INPUT_ATTACHMENT"):
+        return False
+    if "ACCELERATION_STRUCTURE" in resource.type:
+        return True
+    return bool(resource.fill) and not resource.fill.endswith(GIVEN)
 
 
 def _texts(values: Sequence[int]) -> tuple[str | None, ...]:

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shaderstat.annotate import Annotator, StatisticTable
+from shaderstat.annotate import Annotator, StatisticTable, instrumented
+from shaderstat.instrumentation import Instrumentation, Resource
 from shaderstat.model import (
     Driver,
     ExecutableAnswer,
@@ -241,3 +242,20 @@ def test_merged_lists_read_like_all_of_them() -> None:
     merge(order, "bcd")
     merge(order, "xa")
     assert order == list("xabcd")
+
+
+@pytest.mark.parametrize(
+    ("where", "type", "fill", "invented"),
+    [
+        ("set 0 binding 0", "VK_DESCRIPTOR_TYPE_STORAGE_BUFFER", "zeros", True),
+        ("set 0 binding 0", "VK_DESCRIPTOR_TYPE_STORAGE_BUFFER", "random:7", True),
+        ("set 0 binding 0", "VK_DESCRIPTOR_TYPE_STORAGE_BUFFER", "16 bytes given", False),
+        ("set 0 binding 0", "VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR", "", True),
+        ("set 0 binding 0", "VK_DESCRIPTOR_TYPE_SAMPLER", "", False),
+        ("push constants", "", "zeros", True),
+        ("attachment 0", "", "zeros", False),
+    ],
+)
+def test_inputs_that_nobody_gave_are_invented(where: str, type: str, fill: str, invented: bool) -> None:
+    run = Instrumentation(None, (), resources=(Resource(where, type, "", fill),))
+    assert instrumented(run).invented is invented

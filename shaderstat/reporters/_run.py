@@ -17,6 +17,8 @@ MOST = 20
 GAP = "  "
 # A name beyond so many columns is shortened on a terminal.
 _NAME = 24
+# Columns of ``  run with  ``.
+_INPUTS = 12
 
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
@@ -197,16 +199,23 @@ def _legend(run: Instrumented, pen: Pen, options: Options) -> None:
 def _inputs(run: Instrumented, pen: Pen, options: Options) -> None:
     """What the shaders were run with: counts without it mean little."""
     rows = [
-        (named(one.where), one.type.removeprefix("VK_DESCRIPTOR_TYPE_"), printable(one.what), printable(one.fill))
+        (
+            named(one.where),
+            printable(one.type.removeprefix("VK_DESCRIPTOR_TYPE_")),
+            printable(one.what.replace("VK_FORMAT_", "")),
+            printable(one.fill),
+        )
         for one in run.resources
     ]
     if rows:
         pen.line()
     widths = [span(column) for column in zip(*rows, strict=True)]
+    fits = options.width is None or _INPUTS + sum(widths) + len(GAP) * len(widths) <= options.width
     for place, row in enumerate(rows):
         start = "run with" if place == 0 or options.width is None else ""
-        cells = GAP.join(left(cell, size) for cell, size in zip(row, widths, strict=True)).rstrip()
-        pen.prose(f"  {left(start, 8)}  ", 12, cells, options.width, "dim")
+        aligned = GAP.join(left(cell, size) for cell, size in zip(row, widths, strict=True)).rstrip()
+        text = aligned if fits else ", ".join(filter(None, row))
+        pen.prose(f"  {left(start, 8)}  ", _INPUTS, text, options.width, "dim")
     if options.verbosity and run.run_ns:
         pen.line()
         times = ", ".join(f"{nanoseconds / 1e6:.3f}" for nanoseconds in run.run_ns)
