@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from shaderstat.model import Executable, Result, ResultEvent, Statistic, StatisticInfo, Target, numbered
+from shaderstat.model import Executable, ResultEvent, Statistic, StatisticInfo, Target, numbered
 from shaderstat.reporters.text import printable
 
 if TYPE_CHECKING:
-    from shaderstat.instrumentation import Instrumented
+    from shaderstat.instrumentation import CountedBlock, Instrumented
 
 Infos = Mapping[tuple[str, str, int], StatisticInfo]
 
@@ -123,13 +123,17 @@ class Selector:
         status isn't selected."""
         if self._selection.statuses and event.result.status not in self._selection.statuses:
             return None
-        if event.result.instrumentation is not None:
-            event = replace(event, result=self._of_run(event.result, event.result.instrumentation))
-        result = event.result
-        if not result.executables:
-            return event
+        result, run = event.result, event.result.instrumentation
+        shows_run = False
+        if run is not None:
+            blocks = self._blocks(run)
+            # One that counted nothing is told; one of which nothing is chosen isn't.
+            shows_run = bool(blocks) or not run.blocks
+            if len(blocks) < len(run.blocks):
+                result = replace(result, instrumentation=replace(run, blocks=blocks))
+                event = replace(event, result=result)
         kept = [place for place, executable in enumerate(result.executables) if self._wants_executable(executable)]
-        if not kept and result.instrumentation is None:
+        if not kept and not shows_run and (result.executables or run is not None):
             return None
         if len(kept) == len(result.executables):
             return event
@@ -213,17 +217,15 @@ class Selector:
         self._open -= {("--stage", stage) for stage in matched}
         return bool(matched) or not self._stages
 
-    def _of_run(self, result: Result, run: Instrumented) -> Result:
-        """The result with the selected blocks of its run."""
+    def _blocks(self, run: Instrumented) -> tuple[CountedBlock, ...]:
+        """The selected blocks of a run."""
         blocks = [block for block in run.blocks if self._keep_synthetic or not block.synthetic]
         self._saw_executables = self._saw_executables or bool(blocks)
         if self._stages:
             there = {stage.casefold() for block in blocks for stage in block.stages}
             self._open -= {("--stage", stage) for stage, folded in self._stages.items() if folded in there}
             blocks = [block for block in blocks if not {*self._stages.values()}.isdisjoint(block.stages)]
-        if len(blocks) == len(run.blocks):
-            return result
-        return replace(result, instrumentation=replace(run, blocks=tuple(blocks)))
+        return tuple(blocks)
 
     def _part(
         self, executable: Executable, data: tuple[bytes, ...], infos: Infos

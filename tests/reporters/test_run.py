@@ -152,6 +152,14 @@ def test_a_stage_may_be_chosen() -> None:
     assert output.unmatched() == ["--stage mesh: matched nothing"]
 
 
+def test_a_run_of_which_nothing_is_chosen_is_left_out() -> None:
+    compute = run(block(COMPUTE, 1, 2))
+    draw = run(block(FRAGMENT, 3, 4), of=pipeline("water", "graphics"), commands=[Command("draw", (3, 1, 1))])
+    found = table([*compute[:-1], *draw[2:]], selection=Selection(stages=("fragment",)))
+    assert "water" in found and "blur" not in found
+    assert "no metric block" in table(run(), selection=Selection(stages=("fragment",)))
+
+
 def test_names_are_hostile_and_may_repeat_or_be_empty() -> None:
     metrics = [Metric("a\x1b[31m", "b\nc"), Metric("", ""), Metric("x", ""), Metric("x", "")]
     found = table(run(block(COMPUTE, 1, 2, 3, 4), metrics=metrics))
