@@ -24,7 +24,7 @@ def with_runs(plan: Plan, request: Request) -> Plan:
     """
     typed = runs.said(request.execution or {})
     items = [one if one.candidate.verdict is not None else _run(one, typed) for one in plan.items]
-    _check_files(items, typed, request)
+    _check_files(items, typed, request, plan.config)
     return replace(plan, items=tuple(items), notes=(*plan.notes, *_useless(items, typed)))
 
 
@@ -63,7 +63,7 @@ def _options(kinds: set[str]) -> str:
     return " and ".join(runs.FORMS[kind][0] for kind in sorted(kinds))
 
 
-def _check_files(items: Sequence[Planned], typed: runs.Said, request: Request) -> None:
+def _check_files(items: Sequence[Planned], typed: runs.Said, request: Request, config: str | None) -> None:
     """No two buffers go into one file, and none into one that is read."""
     from shaderstat.inputs import refuse_to_overwrite
 
@@ -85,6 +85,7 @@ def _check_files(items: Sequence[Planned], typed: runs.Said, request: Request) -
     read = [path for one in items for path in one.reads.values() if path is not None]
     refuse_to_overwrite(read, [one.candidate for one in items], hint="name another file with --read")
     named = {path for one in items for path in runs.files(one.run)} | {*runs.files([typed])}
+    named |= {path for path in (config, request.scenario, request.driver_manifest) if path is not None}
     for path in read:
         if os.path.isfile(path) and any(os.path.samefile(path, other) for other in named if os.path.isfile(other)):
             raise ShaderstatError(

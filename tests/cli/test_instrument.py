@@ -258,6 +258,8 @@ def test_what_was_not_written_is_left_as_it_was(call: Call, scenario: Path) -> N
         (["--read", "0.1=scale.comp.spv"], "scale.comp.spv: is an input of this run"),
         (["--read", "0.1=in.bin", "--buffer", "0.0=in.bin"], "in.bin: is an input of this run"),
         (["--read", "0.1=in.bin", "--push", "in.bin"], "in.bin: is an input of this run"),
+        (["--read", "0.1=scenario.yaml"], "scenario.yaml: is an input of this run"),
+        (["--read", "0.1=shaderstat.yaml", "--config", "shaderstat.yaml"], "shaderstat.yaml: is an input of this run"),
         (["-o", "json:in.bin", "--buffer", "0.0=in.bin"], "in.bin: is an input of this run"),
         (["--read", "0.1=folder"], "folder: can't be written: Is a directory"),
         (["--read", "0.1=nowhere/x"], "nowhere/x: can't be written: No such file or directory"),
@@ -269,6 +271,7 @@ def test_what_was_not_written_is_left_as_it_was(call: Call, scenario: Path) -> N
 def test_files_are_never_lost(call: Call, scenario: Path, arguments: list[str], says: str) -> None:
     Path("in.bin").write_bytes(b"1234")
     Path("folder").mkdir()
+    Path("shaderstat.yaml").write_text("{}")
     module = Path("scale.comp.spv").read_bytes()
     done = call("instrument", "scale.comp.spv", "--dispatch", "4", "--scenario", scenario, *arguments)
     assert done.status == 2
