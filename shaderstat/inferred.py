@@ -124,6 +124,11 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
     generated = [each["stage"] for each in answer.spec["stages"] if each["synthetic"]]
     words = [stage.removeprefix("VK_SHADER_STAGE_").partition("_BIT")[0].lower() for stage in generated]
     comments = [f"with a generated {word.replace('_', ' ')} stage" for word in words]
+    left = [each.message for each in answer.diagnostics if each.code == "archive/not-in-manifest"]
+    archived = candidate.archived
+    whole = f"{archived.captured.path}:{archived.captured.hash:016x}" if archived is not None and left else ""
+    if whole:
+        comments += [*left, *(f"{one.stage.replace('_', ' ')}: {one.path}" for one in candidate.known_modules())]
     return Inferred(
         name,
         answer.status,
@@ -135,6 +140,7 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
             _said(planned.setup),
             answer.spec,
             comments,
+            whole,
         ),
     )
 

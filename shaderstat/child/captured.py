@@ -15,10 +15,11 @@ from shaderstat.child.prepare import Prepared, choose
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import STAGE_BITS, Diagnostic, Job
 from shaderstat.pipeline.layout import specialization
-from shaderstat.pipeline.overrides import check_provided
+from shaderstat.pipeline.overrides import check_provided, overlay
 from shaderstat.pipeline.spec import PipelineSpec, Plain, SpecModule, to_plain, unpack
 from shaderstat.pipeline.spec_values import resolve
 from shaderstat.pipeline.stages import StageInput, blame, check_stage
+from shaderstat.pipeline.synthesis import synthesise
 from shaderstat.registry import vulkan
 from shaderstat.spirv.facts import SpecConstant
 from shaderstat.spirv.reflect import reflect
@@ -78,9 +79,11 @@ def check_state(spec: PipelineSpec, stages: tuple[StageInput, ...], facts: Devic
         check_state(library, (), facts)
 
 
-def said(spec: PipelineSpec, stages: tuple[StageInput, ...]) -> tuple[dict[str, Any], list[Diagnostic]]:
+def said(
+    spec: PipelineSpec, stages: tuple[StageInput, ...], facts: DeviceFacts
+) -> tuple[dict[str, Any], list[Diagnostic]]:
     """A captured pipeline's state, as `shaderstat.pipeline.spec.to_plain` has it, with its ``specialization`` as people
-    type it; and what a manifest has no words for."""
+    type it; and, where a manifest can't write out all of it, why."""
     plain = to_plain(spec)
     plain["specialization"] = {
         f"{stage.entry.stage}:{number}": _typed(value)
@@ -99,8 +102,97 @@ def said(spec: PipelineSpec, stages: tuple[StageInput, ...]) -> tuple[dict[str, 
         )
         if is_there
     ]
-    message = f"a manifest has no words for {' and '.join(lacking)}: this one gives another pipeline"
-    return plain, [Diagnostic("warning", "archive/not-in-manifest", message)] if lacking else []
+    if not lacking and not _is_what_modules_lead_to(spec, plain, stages, facts):
+        lacking = ["state that its modules don't lead to"]
+    message = f"not written out, but taken from the archive: {' and '.join(lacking)}"
+    return plain, [Diagnostic("info", "archive/not-in-manifest", message)] if lacking else []
+
+
+def _is_what_modules_lead_to(
+    spec: PipelineSpec, plain: Plain, stages: tuple[StageInput, ...], facts: DeviceFacts
+) -> bool:
+    """Whether the state is the one that is inferred of the modules with everything of it said over that: what an
+    application didn't have may be inferred all the same."""
+    if _names_struct(plain, _UNIONS):
+        return False
+    samplers = [_said(each) for each in plain["samplers"]]
+    sets = {str(number): _said(each) for number, each in enumerate(plain["set_layouts"])}
+    for one in sets.values():
+        for binding in one["pBindings"]:
+            if "pImmutableSamplers" in binding:
+                binding["pImmutableSamplers"] = [samplers[place] for place in binding["pImmutableSamplers"]]
+    own = {name: value for name, value in plain["create_info"].items() if name != "renderPass"}
+    layer: dict[str, Any] = {
+        spec.kind: _said(own),
+        "layout": {**_said(plain["layout"]), "pSetLayouts": sets},
+        "stages": [
+            {"stage": one.entry.stage, **_said({name: info[name] for name in _OF_STAGES if name in info})}
+            | {"entry_point": info["entry_point"]}
+            for one, info in zip(stages, plain["stages"], strict=True)
+        ],
+    }
+    if plain["render_pass"] is not None:
+        layer["render_pass"] = _said(plain["render_pass"])
+    try:
+        again = overlay(synthesise(stages, facts), [layer], stages, facts)
+    except (Unsupported, InvalidSpirv):
+        return False
+    return _told(to_plain(again)) == _told(to_plain(spec))
+
+
+_OF_STAGES = ("flags", "pNext")
+# Structures with a union that says itself which of its members counts: there are no words for that.
+_UNIONS = "VkShaderDescriptorSetAndBindingMappingInfoEXT"
+
+
+def _names_struct(value: Any, name: str) -> bool:
+    if isinstance(value, Mapping):
+        return any(_names_struct(each, name) for each in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_names_struct(each, name) for each in value)
+    return bool(value == name)
+
+
+def _said(plain: Plain) -> dict[str, Any]:
+    """A struct as people say it: pNext as a mapping."""
+    result: dict[str, Any] = {}
+    for name, value in plain.items():
+        if name == "pNext":
+            result[name] = {each: _said(members) for each, members in value}
+        elif isinstance(value, Mapping):
+            result[name] = _said(value)
+        elif isinstance(value, (list, tuple)):
+            result[name] = [_said(each) if isinstance(each, Mapping) else each for each in value]
+        else:
+            result[name] = value
+    return result
+
+
+def _told(plain: Plain) -> dict[str, Any]:
+    """What of a state counts: samplers where they are used, in place of their numbers; nothing that says nothing."""
+    samplers = [_counting(each) for each in plain["samplers"]]
+
+    def set_layout(one: Plain) -> dict[str, Any]:
+        bindings = [
+            {**each, "pImmutableSamplers": [samplers[place] for place in each.get("pImmutableSamplers") or ()]}
+            for each in one["pBindings"]
+        ]
+        return {**one, "pBindings": sorted(bindings, key=lambda each: each.get("binding", 0))}
+
+    stages = [{**one, "path": "", "synthetic": False} for one in plain["stages"]]
+    found: dict[str, Any] = _counting(
+        {**plain, "samplers": None, "stages": stages, "specialization": None, "set_layouts": []}
+    )
+    return found | {"sets": [_counting(set_layout(one)) for one in plain["set_layouts"]]}
+
+
+def _counting(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        told = {name: _counting(each) for name, each in value.items()}
+        return {name: each for name, each in told.items() if each not in (None, 0, {}, [])}
+    if isinstance(value, (list, tuple)):
+        return [_counting(each) for each in value]
+    return value
 
 
 def _typed(value: int | float | bool) -> str:

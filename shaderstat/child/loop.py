@@ -130,7 +130,7 @@ class Child:
             if not job.compile:
                 plain = to_plain(spec)
                 if captured is not None:
-                    plain, lacking = said(spec, prepared.stages)
+                    plain, lacking = said(spec, prepared.stages, backend.facts)
                     remarks += lacking
                 found = prepared.spec_found
                 return Answer("ok", (), prepared.workgroup, Durations(), tuple(remarks), None, found, plain)

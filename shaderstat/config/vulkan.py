@@ -104,7 +104,9 @@ def _member(node: Node, name: str, member: Member, samplers: ReadSamplers) -> An
         return samplers(node)
     if member.length and not (vulkan.is_flags(member.type) and not node.is_list):
         return [_value(each, name, member, samplers) for each in node.items()]
-    return _value(node, name, member, samplers)
+    value = _value(node, name, member, samplers)
+    # A pointer to one number, as a PipelineSpec has it: a list of one.
+    return [value] if member.type in INTEGERS and not member.length and re.match("p[A-Z]", name) else value
 
 
 def _value(node: Node, name: str, member: Member, samplers: ReadSamplers) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shaderstat.config.manifest import CREATE_INFOS, LAYOUT, RENDER_PASS, SAMPLER, SET_LAYOUT, STAGE
+from shaderstat.config.manifest import CREATE_INFOS, ELSEWHERE, LAYOUT, RENDER_PASS, SAMPLER, SET_LAYOUT, STAGE
 from shaderstat.model import STAGE_BITS, Setup
 from shaderstat.registry import vulkan
 
@@ -34,6 +34,8 @@ class Written:
         setup: the device's.
         state: everything that is compiled, as `shaderstat.pipeline.spec.to_plain` has it.
         comments: lines for people.
+        captured: the archive's pipeline, ``capture.foz:HASH``, where not all of it can be written out: what is written
+            then lies over that.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Written:
     setup: Setup
     state: Plain
     comments: Sequence[str] = ()
+    captured: str = ""
 
 
 def manifest(pipelines: Iterable[Written], comments: Sequence[str] = ()) -> Iterator[str]:
@@ -58,6 +61,9 @@ def manifest(pipelines: Iterable[Written], comments: Sequence[str] = ()) -> Iter
 def _pipeline(one: Written) -> dict[str, Any]:
     state = one.state
     infos = sorted(state["stages"], key=lambda info: bool(info["synthetic"]))
+    if one.captured:
+        # Its device and what it is specialised with are the archive's business, too.
+        return {"files": one.captured, state["kind"]: _captured_info(state)}
     found: dict[str, Any] = {"modules": [_module(*module, infos) for module in one.modules]}
     if one.spec:
         found["spec"] = {name: _Raw(value) for name, value in one.spec.items()}
@@ -82,6 +88,22 @@ def _pipeline(one: Written) -> dict[str, Any]:
     if state["render_pass"] is not None:
         found["render_pass"] = _struct(state["render_pass"], RENDER_PASS)
     return found
+
+
+def _captured_info(state: Plain) -> dict[str, Any]:
+    """What of a captured create info can be said: no handles, and what is not there need not be taken away."""
+    create_info = {
+        name: value for name, value in state["create_info"].items() if value is not None and name not in ELSEWHERE
+    }
+    if "pNext" in create_info:
+        # Whoever says dynamic rendering has no render pass, here.
+        ignored = {"VkPipelineLibraryCreateInfoKHR"}
+        ignored |= {"VkPipelineRenderingCreateInfo"} if state["render_pass"] is not None else set()
+        chain = [each for each in create_info["pNext"] if each[0] not in ignored]
+        create_info = {**create_info, "pNext": chain}
+        if not chain:
+            del create_info["pNext"]
+    return _struct(create_info, CREATE_INFOS[state["kind"]])
 
 
 def _module(path: str, stage: str, entry: str, alone: bool, infos: Sequence[Plain]) -> Any:
@@ -113,6 +135,8 @@ def _struct(plain: Plain, name: str) -> dict[str, Any]:
     for key, value in plain.items():
         if key == "pNext":
             result[key] = {each: _struct(members, each) for each, members in value}
+        elif isinstance(value, list) and not struct.members[key].length:
+            (result[key],) = value  # a pointer to one number
         elif isinstance(value, list):
             result[key] = [_value(each, key, struct.members[key].type) for each in value]
         else:

@@ -53,6 +53,6 @@ def names_hash(text: str, hash: int) -> bool:
 
 
 def split_module(path: str) -> tuple[str, int] | None:
-    """An archive that is there, and the hash of a module in it, where a path says both."""
+    """An archive that is there, and the hash of a module or pipeline in it, where a path says both."""
     found = re.fullmatch(r"(.+):([0-9a-f]{16})", path, re.DOTALL)
     return (found[1], int(found[2], 16)) if found and os.path.exists(found[1]) else None

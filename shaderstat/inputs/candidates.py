@@ -149,7 +149,10 @@ def _captured(
     found = read(files, memory)
     if notes is not None:
         notes += found.notes
+    wanted = {file.pipeline for file in files}
     for one in found.pipelines:
+        if None not in wanted and one.captured.hash not in wanted:
+            continue
         if not chosen.takes_all and not _has_chosen(one, chosen):
             continue
         name = f"{one.captured.hash:016x}"

@@ -113,7 +113,7 @@ def read(files: Sequence[File], memory: Memory | None = None) -> Found:
     """The pipelines of the archives of one recording: graphics, compute and ray tracing, each by their hashes."""
     containers: list[Container] = []
     broken: list[tuple[File, str, Diagnostic]] = []
-    for file in files:
+    for file in {file.location: file for file in files}.values():
         try:
             containers.append(_open(file))
         except InvalidSpirv as error:

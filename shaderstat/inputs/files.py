@@ -18,7 +18,7 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError
@@ -45,6 +45,7 @@ class File:
         location: what the operating system is asked to open.
         held: the bytes, where they can be read only once (standard input, a pipe).
         problem: why it can't be read, or None.
+        pipeline: of an archive, the hash of the one pipeline that is meant, or None.
     """
 
     path: str
@@ -53,6 +54,7 @@ class File:
     location: str
     held: bytes | None = None
     problem: Diagnostic | None = None
+    pipeline: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def find_files(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None =
     for path in named:
         for file in _expand(path, shared, stdin):
             # An absolute path, not a resolved one: a link of another name was made to be another pipeline.
-            found.setdefault(os.path.abspath(file.location) if file.location != STDIN else STDIN, file)
+            place = os.path.abspath(file.location) if file.location != STDIN else STDIN
+            found.setdefault(place if file.pipeline is None else f"{place}:{file.pipeline:016x}", file)
     return list(found.values())
 
 
@@ -239,13 +242,17 @@ def _closure(states: set[int], pattern: tuple[str, ...]) -> frozenset[int]:
 
 
 def _in_archive(path: str, archive: str, hash: int) -> File:
-    """A module of an archive, as reports and manifests name it."""
+    """A module or a pipeline of an archive, as reports and manifests name it."""
     from shaderstat.archive.containers import open_container  # late: mostly there is none
+    from shaderstat.archive.format import KINDS, Tag
     from shaderstat.archive.records import Records
 
     name = os.path.basename(path)
     try:
-        words = Records([open_container(archive, archive)]).module(hash)
+        records = Records([open_container(archive, _unicode(archive))])
+        if not records.has(Tag.MODULE, hash) and any(records.has(tag, hash) for tag in KINDS):
+            return replace(_file(archive, os.path.basename(archive)), pipeline=hash)
+        words = records.module(hash)
     except InvalidSpirv as error:
         remark = Diagnostic("error", error.code, error.message, error.hint, offset=error.offset)
         return _file(path, name, remark)

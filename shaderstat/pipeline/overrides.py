@@ -22,6 +22,7 @@ from shaderstat.errors import Unsupported
 from shaderstat.model import Diagnostic
 from shaderstat.pipeline import shorthand
 from shaderstat.pipeline.merge import lay
+from shaderstat.pipeline.render_passes import second
 from shaderstat.pipeline.spec import PipelineSpec, Plain
 from shaderstat.pipeline.stages import FLAG_NAMES, StageInput
 from shaderstat.registry import vulkan
@@ -91,14 +92,17 @@ def _stages(create_info: dict[str, Any], said: Iterable[Plain]) -> dict[str, Any
 
 def _layout(spec: PipelineSpec, said: Plain) -> PipelineSpec:
     samplers = list(spec.samplers)
-    set_layouts = list(spec.set_layouts)
+    numbers = spec.layout.get("pSetLayouts", range(len(spec.set_layouts)))
+    set_layouts = [None if each is None else spec.set_layouts[each] for each in numbers]
     for number, over in sorted((int(number), over) for number, over in said.get("pSetLayouts", {}).items()):
         set_layouts += [{"pBindings": []}] * (number + 1 - len(set_layouts))
         if over is not None:
-            set_layouts[number] = _set_layout(over, set_layouts[number], samplers)
+            set_layouts[number] = _set_layout(over, set_layouts[number] or {"pBindings": []}, samplers)
     rest = {name: value for name, value in said.items() if name != "pSetLayouts"}
-    layout = lay(rest, spec.layout) | {"pSetLayouts": list(range(len(set_layouts)))}
-    return replace(spec, set_layouts=tuple(set_layouts), layout=layout, samplers=tuple(samplers))
+    made = [each for each in set_layouts if each is not None]
+    places = iter(range(len(made)))
+    layout = lay(rest, spec.layout) | {"pSetLayouts": [None if one is None else next(places) for one in set_layouts]}
+    return replace(spec, set_layouts=tuple(made), layout=layout, samplers=tuple(samplers))
 
 
 def _set_layout(over: Plain, base: Plain, samplers: list[Plain]) -> dict[str, Any]:
@@ -151,7 +155,13 @@ def _rendering(spec: PipelineSpec, layer: Plain) -> PipelineSpec:
         create_info.pop("pNext", None)
         if chain:
             create_info["pNext"] = chain
-        return replace(spec, create_info=create_info, render_pass=lay(layer["render_pass"], spec.render_pass or {}))
+        before = spec.render_pass or {}
+        if spec.render_pass_type == "VkRenderPassCreateInfo":  # an application's; what is said is of the second kind
+            before = second(before)
+        render_pass = lay(layer["render_pass"], before)
+        return replace(
+            spec, create_info=create_info, render_pass=render_pass, render_pass_type="VkRenderPassCreateInfo2"
+        )
     if spec.render_pass is not None and _RENDERING in (layer.get("graphics", {}).get("pNext") or {}):
         create_info = {name: value for name, value in spec.create_info.items() if name not in ("renderPass", "subpass")}
         return replace(spec, create_info=create_info, render_pass=None)

@@ -16,6 +16,7 @@ from shaderstat.archive.layouts import FIELDS, fields
 from shaderstat.model import Setup
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
 from shaderstat.registry import vulkan
+from tests.conftest import ROOT
 
 # In chains of records, but no structure of Vulkan's chains.
 CONVERSION = "VkSamplerYcbcrConversionCreateInfo"
@@ -401,3 +402,35 @@ SETUP = Setup(
         ("apiVersion", 1 << 22 | 3 << 12),
     ),
 )
+
+
+# ── With real modules ─────────────────────────────────────────────────────────────────────────────────────────────
+
+MODULES = {
+    "VERTEX": "sample_spirv/hills.vert.spv",
+    "TESSELLATION_CONTROL": "sample_spirv/hills.tesc.spv",
+    "TESSELLATION_EVALUATION": "sample_spirv/hills.tese.spv",
+    "FRAGMENT": "sample_spirv/hills.frag.spv",
+    "COMPUTE": "sample_spirv/scale.comp.spv",
+    "RAYGEN": "sample_optional/rays.rgen.spv",
+    "MISS": "sample_optional/rays.rmiss.spv",
+}
+
+
+def with_modules(spec: PipelineSpec) -> PipelineSpec:
+    """`spec` with a real module for each stage, under the name of its entry point."""
+    infos = [spec.create_info["stage"]] if spec.kind == "compute" else spec.create_info.get("pStages", [])
+    modules, changed = [], []
+    for info in infos:
+        word = info["stage"].removeprefix("VK_SHADER_STAGE_").partition("_BIT")[0]
+        modules.append(SpecModule((ROOT / MODULES[word]).read_bytes(), MODULES[word]))
+        changed.append({**info, "module": len(modules) - 1, "pName": "main"})
+    own: dict[str, Any] = {}
+    if changed:
+        own = {"stage": changed[0]} if spec.kind == "compute" else {"pStages": changed}
+    return replace(
+        spec,
+        modules=tuple(modules),
+        create_info={**spec.create_info, **own},
+        libraries=tuple(with_modules(library) for library in spec.libraries),
+    )

@@ -44,6 +44,18 @@ def test_the_same_hash_in_two_archives_has_two_names(tmp_path: Path) -> None:
     assert first.matches(f"0x{hash:x}") and second.matches(f"0x{hash:016X}") and not first.matches("0x1")
 
 
+def test_one_pipeline_of_an_archive_is_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "capture.foz"
+    path.write_bytes(foz("compute", "graphics"))
+    first, second = inputs.find([str(path)])
+    assert [one.name for one in inputs.find([f"{path}:{second.name}"])] == [second.name]
+    both = inputs.find([f"{path}:{second.name}", f"{path}:{first.name}", f"{path}:{first.name}"])
+    assert [one.name for one in both] == [first.name, second.name]
+    assert len(inputs.find([f"{path}:{first.name}", str(path)])) == 2
+    (missing,) = inputs.find([f"{path}:{'0' * 16}"])
+    assert missing.verdict == "invalid" and missing.diagnostics[0].code == "archive/missing"
+
+
 def test_standard_input_may_be_an_archive() -> None:
     (found,) = inputs.find(["-"], stdin=foz("compute"))
     assert found.archived is not None and found.known_modules()[0].path.startswith("stdin:")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,10 @@ from shaderstat import engine
 from shaderstat.archive.layouts import HANDLES
 from shaderstat.archive.writer import Writer
 from shaderstat.model import Request, ResultEvent, Setup
-from shaderstat.pipeline.spec import PipelineSpec, SpecModule
+from shaderstat.pipeline.spec import PipelineSpec
 from shaderstat.registry import vulkan
 from tests.archive import corpus
 from tests.archive.test_round_trip import STRUCTS, numbers
-from tests.conftest import ROOT
 from tests.layer.conftest import build
 
 vulkan_object = pytest.importorskip("vulkan_object")
@@ -26,16 +24,6 @@ vulkan_object = pytest.importorskip("vulkan_object")
 pytestmark = pytest.mark.layer
 
 NAME = "VK_LAYER_SHADERSTAT_dump"
-
-MODULES = {
-    "VERTEX": "sample_spirv/hills.vert.spv",
-    "TESSELLATION_CONTROL": "sample_spirv/hills.tesc.spv",
-    "TESSELLATION_EVALUATION": "sample_spirv/hills.tese.spv",
-    "FRAGMENT": "sample_spirv/hills.frag.spv",
-    "COMPUTE": "sample_spirv/scale.comp.spv",
-    "RAYGEN": "sample_optional/rays.rgen.spv",
-    "MISS": "sample_optional/rays.rmiss.spv",
-}
 
 Dump = list[dict[str, Any]]
 
@@ -73,25 +61,6 @@ def arrived(layer: Path, tmp_path: Path) -> Callable[..., Dump]:
         return [json.loads(line) for line in said.read_text().splitlines()]
 
     return dump
-
-
-def with_modules(spec: PipelineSpec) -> PipelineSpec:
-    """`spec` with a real module for each stage, under the name of its entry point."""
-    infos = [spec.create_info["stage"]] if spec.kind == "compute" else spec.create_info.get("pStages", [])
-    modules, changed = [], []
-    for info in infos:
-        word = info["stage"].removeprefix("VK_SHADER_STAGE_").partition("_BIT")[0]
-        modules.append(SpecModule((ROOT / MODULES[word]).read_bytes(), MODULES[word]))
-        changed.append({**info, "module": len(modules) - 1, "pName": "main"})
-    own: dict[str, Any] = {}
-    if changed:
-        own = {"stage": changed[0]} if spec.kind == "compute" else {"pStages": changed}
-    return replace(
-        spec,
-        modules=tuple(modules),
-        create_info={**spec.create_info, **own},
-        libraries=tuple(with_modules(library) for library in spec.libraries),
-    )
 
 
 # ── The layer's words, in the form of the corpus' ─────────────────────────────────────────────────────────────────
@@ -174,7 +143,7 @@ def infos(dump: Dump, call: str) -> list[Any]:
     return [each["info"] for each in dump if each["call"] == call]
 
 
-PIPELINES = [with_modules(one) for one in corpus.pipelines()]
+PIPELINES = [corpus.with_modules(one) for one in corpus.pipelines()]
 
 
 @pytest.mark.parametrize("spec", PIPELINES, ids=[f"{one.kind}-{place}" for place, one in enumerate(PIPELINES)])
@@ -223,7 +192,7 @@ def test_every_member_arrives(spec: PipelineSpec, arrived: Callable[[PipelineSpe
 
 
 def test_the_application_and_its_features_arrive(arrived: Callable[..., Dump]) -> None:
-    dump = arrived(with_modules(next(corpus.mapping_sources())), corpus.SETUP)
+    dump = arrived(corpus.with_modules(next(corpus.mapping_sources())), corpus.SETUP)
     instances = infos(dump, "vkCreateInstance")
     told = {name: value for name, value in instances[-1].items() if name != "pNext"}
     assert told == dict(corpus.SETUP.application)
