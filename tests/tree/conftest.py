@@ -19,6 +19,7 @@ from shaderstat import trees
 from shaderstat.errors import ShaderstatError
 from shaderstat.trees import Plan, Tree
 from tests.conftest import Run, lacking
+from tests.layer.conftest import instrumentation_folder as instrumentation_folder  # a fixture
 
 # Read before any test cleans the environment.
 KEPT = os.environ.get("SHADERSTAT_TEST_TREES") or os.path.join(
