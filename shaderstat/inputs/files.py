@@ -32,6 +32,7 @@ STDIN = "-"
 
 # A backslash that was doubled, or an escaped byte.
 _LOOKS_ESCAPED = re.compile(rb"\\\\|\\x[89a-f][0-9a-f]")
+_ESCAPED = re.compile(rb"\\(?:\\|x([89a-f][0-9a-f]))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,10 @@ def _expand(path: str, shared: str, stdin: bytes | None) -> Iterator[File]:
             inside = split_module(path)
             if inside is not None:
                 yield _in_archive(path, *inside)
+                return
+            shown = _not_unicode(path)
+            if shown is not None and os.path.lexists(shown):
+                yield from _expand(shown, shared, stdin)
                 return
             if not _is_glob(path):
                 raise _missing(path) from None
@@ -409,6 +414,14 @@ def _unicode(path: str) -> str:
     if _LOOKS_ESCAPED.search(raw) or not _is_utf8(raw):
         raw = raw.replace(b"\\", b"\\\\")
     return raw.decode("utf-8", "backslashreplace")
+
+
+def _not_unicode(text: str) -> str | None:
+    """The path that `_unicode` shows so, where it shows one otherwise than it is: what reports and messages call a file
+    can be typed."""
+    raw = os.fsencode(text)
+    undone = _ESCAPED.sub(lambda found: b"\\" if found[1] is None else bytes([int(found[1], 16)]), raw)
+    return None if undone == raw else os.fsdecode(undone)
 
 
 def _is_utf8(raw: bytes) -> bool:

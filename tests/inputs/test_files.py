@@ -217,3 +217,14 @@ def test_no_two_paths_become_one(paths: list[str]) -> None:
 )
 def test_paths_that_are_no_utf8(path: str, shown: str) -> None:
     assert files._unicode(path) == shown
+
+
+@pytest.mark.parametrize("name", [b"\xff.spv", b"a\\xff.spv", b"a\\\\b.spv", b"\xc3\xa9\xff\\x80.spv"])
+def test_what_a_report_calls_a_file_finds_it(tmp_path: Path, name: bytes) -> None:
+    """Bytes that are no UTF-8 and what looks like them, as they are shown: the command that reproduces can be run."""
+    (tmp_path / os.fsdecode(name)).write_bytes(b"x")
+    (tmp_path / "other.spv").write_bytes(b"y")
+    shown = next(one.path for one in find_files([tmp_path]) if not one.path.endswith("other.spv"))
+    (found,) = find_files([shown])
+    assert os.fsencode(os.path.basename(found.location)) == name
+    assert found.path == shown
