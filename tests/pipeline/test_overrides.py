@@ -142,6 +142,19 @@ def test_set_layouts_by_number_with_samplers_in_place() -> None:
     assert found.layout["pSetLayouts"] == [0, 1, 2]
 
 
+def test_sets_of_a_captured_pipeline_are_found_by_their_number() -> None:
+    """It has its set layouts in any order, one for several numbers, and none where it uses none."""
+    uniform = {"pBindings": [{"binding": 0, "descriptorType": "VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER"}]}
+    sampler = {"pBindings": [{"binding": 1, "descriptorType": "VK_DESCRIPTOR_TYPE_SAMPLER"}]}
+    captured = PipelineSpec("compute", (), (uniform, sampler), {"pSetLayouts": [1, None, 0, 1]})
+    said = {"pSetLayouts": {"2": {"pBindings": [{"binding": 0, "descriptorCount": 7}]}}}
+    found = overlay(captured, [{"layout": said}], [], PaperDevice())
+    numbers = found.layout["pSetLayouts"]
+    sets = [None if number is None else found.set_layouts[number] for number in numbers]
+    seven = {"pBindings": [{**uniform["pBindings"][0], "descriptorCount": 7}]}
+    assert sets == [sampler, None, seven, sampler]
+
+
 def test_as_many_immutable_samplers_as_descriptors() -> None:
     said = {"pSetLayouts": {"0": {"pBindings": [{"binding": 0, "pImmutableSamplers": [{}, {}]}]}}}
     code, message = refused(compute(Binding(0, 0, "SAMPLER", 3)), {"layout": said})
