@@ -4,6 +4,7 @@ VK_ARM_shader_instrumentation."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,14 @@ def build(folder: Path, stem: str, name: str, options: Sequence[str] = WARNINGS,
         **more,
     }
     (folder / f"{stem}.json").write_text(json.dumps({"file_format_version": "1.1.2", "layer": layer}))
+
+
+def rules(log: Path) -> list[str]:
+    """The rules that the validation layer found broken; every version has them in brackets."""
+    text = log.read_text() if log.exists() else ""
+    found = re.findall(r"\[ (\S+) \]", text)
+    assert bool(found) == bool(text), text
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ hand here, and what it makes up is computed."""
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +13,7 @@ import pytest
 
 from tests.assembly import assemble
 from tests.conftest import watch
-from tests.layer.conftest import HERE, VALIDATION, WARNINGS, Instrumented
+from tests.layer.conftest import HERE, VALIDATION, WARNINGS, Instrumented, rules
 from tests.layer.shaders import CORNERS, EIGHT, WHITE
 
 pytestmark = pytest.mark.layer
@@ -445,8 +444,7 @@ def watched(drive: Drive, tmp_path: Path) -> Callable[..., list[str]]:
     def run(script: str, **settings: object) -> list[str]:
         log = watch(tmp_path)
         drive(script, env={"VK_LAYER_SETTINGS_PATH": str(tmp_path / "vk_layer_settings.txt")}, **settings)
-        text = log.read_text() if log.exists() else ""
-        return re.findall(r"^(\S+?)\(", text, re.MULTILINE)
+        return rules(log)
 
     return run
 
