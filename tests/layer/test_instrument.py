@@ -402,6 +402,32 @@ def test_work_that_never_ends(count: Count) -> None:
     assert (only(report)["failure"]["phase"], only(report)["failure"]["limit_s"]) == ("run", 3.0)
 
 
+# ── Bad use ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("eight.comp.spv --dispatch 0", "nothing would run"),
+        ("eight.comp.spv --dispatch 1,1,1048576", "maxComputeWorkGroupCount[2]"),
+        ("eight.comp.spv --draw 3", "--dispatch X,Y,Z is needed"),
+        (f"{FLAT} --draw 3 --extent 40000,1", "maxFramebufferWidth"),
+        ("hills --draw 4 --buffer 0.0=small.bin", "set 0 binding 0 is given 3 bytes: its shaders need 80"),
+        ("triple.comp.spv --dispatch 1 --read 0.1=out.bin", "0.1"),
+    ],
+)
+def test_bad_use_is_said(
+    instrument: Callable[..., Any], samples: Path, tmp_path: Path, arguments: str, message: str
+) -> None:
+    (tmp_path / "small.bin").write_bytes(b"abc")
+    hills = " ".join(str(samples / f"hills.{stage}.spv") for stage in ("vert", "tesc", "tese", "frag"))
+    done = instrument(arguments.replace("hills", hills))
+    assert done.returncode == 2
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert message in line
+    assert not (tmp_path / "out.bin").exists()
+
+
 # ── With the validation layer ─────────────────────────────────────────────────────────────────────────────────────
 
 
