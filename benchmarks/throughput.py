@@ -111,10 +111,10 @@ def cached(folder: str, target: str, environment: dict[str, str]) -> str:
 def slow_layer(folder: Path, ms: int) -> dict[str, str]:
     """The test layer, set to take `ms` more for each pipeline: the environment that turns it on."""
     sys.path.insert(0, str(ROOT))
-    from tests.layer.conftest import NAME, build
+    from tests.layer.conftest import HOSTILE, build
 
-    build(folder)
-    return {"VK_INSTANCE_LAYERS": NAME, "VK_LAYER_PATH": str(folder), "HOSTILE_SLEEP_MS": str(ms)}
+    build(folder, "hostile", HOSTILE)
+    return {"VK_INSTANCE_LAYERS": HOSTILE, "VK_LAYER_PATH": str(folder), "HOSTILE_SLEEP_MS": str(ms)}
 
 
 def multiply(source: Path, folder: Path, copies: int) -> None:

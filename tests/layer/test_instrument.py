@@ -439,7 +439,7 @@ def watched(count: Count, tmp_path: Path) -> Callable[..., list[str]]:
     def run(arguments: str, **settings: Any) -> list[str]:
         log = watch(tmp_path)
         env = {"VK_LAYER_SETTINGS_PATH": str(tmp_path / "vk_layer_settings.txt")}
-        count(arguments, below=(VALIDATION,), env=env, **settings)
+        count(f"{arguments} -j 1", below=(VALIDATION,), env=env, **settings)  # each child empties the log
         return rules(log)
 
     return run
