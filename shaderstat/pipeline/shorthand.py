@@ -118,18 +118,30 @@ def _subgroup_size(
 def _optimize(
     spec: PipelineSpec, wanted: bool, stages: Sequence[StageInput], facts: DeviceFacts
 ) -> tuple[PipelineSpec, str]:
-    name = "VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT"
-    flags = spec.create_info.get("flags", 0)
-    number = flags if isinstance(flags, int) else vulkan.value("VkPipelineCreateFlags", flags)
-    bit = vulkan.value("VkPipelineCreateFlags", name)
+    create_info = dict(spec.create_info)
+    chain = [[name, dict(members)] for name, members in create_info.get("pNext", ())]
+    second = next((members for name, members in chain if name == _FLAGS2), None)
+    # Flags of the second kind take the place of the others.
+    host, type, name = (
+        (create_info, "VkPipelineCreateFlags", "VK_PIPELINE_CREATE_DISABLE_OPTIMIZATION_BIT")
+        if second is None
+        else (second, "VkPipelineCreateFlags2", "VK_PIPELINE_CREATE_2_DISABLE_OPTIMIZATION_BIT")
+    )
+    flags = host.get("flags", 0)
+    number = flags if isinstance(flags, int) else vulkan.value(type, flags)
+    bit = vulkan.value(type, name)
     if bool(number & bit) is not wanted:
         return spec, ""
-    create_info = dict(spec.create_info)
     if wanted:
-        create_info["flags"] = number & ~bit
+        host["flags"] = number & ~bit
     else:
-        create_info["flags"] = f"{flags}|{name}" if isinstance(flags, str) else number | bit if number else name
+        host["flags"] = f"{flags}|{name}" if isinstance(flags, str) else number | bit if number else name
+    if second is not None:
+        create_info["pNext"] = chain
     return replace(spec, create_info=create_info), ""
+
+
+_FLAGS2 = "VkPipelineCreateFlags2CreateInfo"
 
 
 # ── Descriptors ───────────────────────────────────────────────────────────────────────────────────────────────────

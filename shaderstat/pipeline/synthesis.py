@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shaderstat.errors import Unsupported
 from shaderstat.model import STAGE_BITS
 from shaderstat.pipeline.company import complete
 from shaderstat.pipeline.graphics import graphics_state
@@ -20,6 +21,9 @@ from shaderstat.pipeline.stages import FLAG_NAMES, StageInput, blame, check_stag
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts
+
+_DESCRIPTOR_HEAP = 5128  # the capability DescriptorHeapEXT
+_HEAP_FLAG = "VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT"
 
 _ORDER = {stage: position for position, stage in enumerate(STAGE_BITS)}
 
@@ -64,13 +68,18 @@ def synthesise(stages: Sequence[StageInput], facts: DeviceFacts, options: Option
         create_info = {"pStages": infos, **state}
     else:
         create_info = {"pStages": infos, **ray_tracing_state([stage.entry.stage for stage in company])}
+    uses_heaps = any(_DESCRIPTOR_HEAP in stage.reflection.capabilities for stage in company)
+    if uses_heaps:
+        _take_heaps(company, create_info)
     synthetic = [stage for stage in company if stage.synthetic]
     origin = {stage.words: stage for stage in reversed(company)}
     return PipelineSpec(
         kind=kind,
         modules=tuple(SpecModule(words, origin[words].path, origin[words].synthetic) for words in modules),
-        set_layouts=layouts,
-        layout={
+        set_layouts=() if uses_heaps else layouts,
+        layout={}
+        if uses_heaps
+        else {
             "pSetLayouts": list(range(len(layouts))),
             "pPushConstantRanges": push_constant_ranges(company, facts),
         },
@@ -80,6 +89,25 @@ def synthesise(stages: Sequence[StageInput], facts: DeviceFacts, options: Option
         bound="upper" if synthetic else "exact",
         remarks=remarks,
     )
+
+
+def _take_heaps(company: Sequence[StageInput], create_info: dict[str, Any]) -> None:
+    """Take descriptors out of heaps: such a pipeline has no layout (VUID-VkGraphicsPipelineCreateInfo-flags-11311).
+
+    Raises:
+        Unsupported: ``pipeline/state``: there are sets, too, and where in a heap these lie no module tells.
+    """
+    for stage in company:
+        if stage.entry.bindings:
+            with blame(stage.path):
+                raise Unsupported(
+                    "pipeline/state",
+                    "it takes descriptors out of heaps, and has bindings, too: which of a heap's descriptors these are "
+                    "the application alone knows",
+                    hint="an archive of captured pipelines has it",
+                )
+    create_info["layout"] = None
+    create_info["pNext"] = [*create_info.get("pNext", ()), ["VkPipelineCreateFlags2CreateInfo", {"flags": _HEAP_FLAG}]]
 
 
 def _stage_info(stage: StageInput, module: int) -> dict[str, Any]:
