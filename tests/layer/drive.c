@@ -5,6 +5,7 @@
  *   incomplete           the result of a call for one extension
  *   offer                features, properties and metrics
  *   plain, featureless   the device is to be made without the extension, without its feature
+ *   bitless              pipelines are to be made without the bit
  *   twelve               features are asked for in VkPhysicalDeviceVulkan12Features and VkPhysicalDeviceFeatures2
  *   device               makes the device, and a command buffer
  * Then, each making the next of its kind, from 0:
@@ -129,8 +130,8 @@ static void make_device(bool plain, bool featureless, bool twelve)
         plain || featureless ? (void *)&synchronization : &feature, VK_TRUE};
     VkPhysicalDeviceMaintenance5FeaturesKHR five = {S(PHYSICAL_DEVICE_MAINTENANCE_5_FEATURES_KHR), &rendering, VK_TRUE};
     VkDeviceCreateInfo info = {
-        .sType = S(DEVICE_CREATE_INFO), .pNext = plain ? (void *)&rendering : &five, .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queues, .enabledExtensionCount = plain ? 0 : 2, .ppEnabledExtensionNames = names};
+        .sType = S(DEVICE_CREATE_INFO), .pNext = &five, .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queues, .enabledExtensionCount = plain ? 1 : 2, .ppEnabledExtensionNames = names};
     check(vkCreateDevice(physical, &info, NULL, &device), "device");
     bool whole = feature.pNext == &synchronization && five.pNext == &rendering && !of12.hostQueryReset;
     printf("device chain %s\n", whole ? "whole" : "torn");
@@ -422,6 +423,7 @@ int main(int argc, char **argv)
         WORD("offer") print_offer();
         WORD("plain") plain = true;
         WORD("featureless") featureless = true;
+        WORD("bitless") flags2.flags &= ~VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM;
         WORD("twelve") twelve = true;
         WORD("device") make_device(plain, featureless, twelve);
         WORD("functions") print_functions();

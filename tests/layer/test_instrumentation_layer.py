@@ -434,7 +434,7 @@ ALL = (
     " finish record execute bind-compute 0 begin dispatch 4,1,1 base 2,2,2 indirect 3,1,1 pass 8,8 bind-graphics 1"
     " draw 3,1 pass-end end finish run values submit2 wait 10000000000 values reset"
 )
-PLAIN = "plain device old compute eight record bind-compute 0 dispatch 4,1,1 finish run"
+PLAIN = "plain bitless device compute eight record bind-compute 0 dispatch 4,1,1 finish run"
 
 
 @pytest.fixture

@@ -16,10 +16,8 @@ static bool take_bit(struct changes *changes, const void *info, uint32_t *flags,
         return false;
     }
     say("pipeline %s flags2 0x%llx", kind, (unsigned long long)two->flags);
-    VkFlags64 rest = two->flags & ~VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM;
+    VkFlags64 bit = listed ? VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM : 0, rest = two->flags & ~bit;
     bool instrument = rest != two->flags;
-    if (!listed) /* whose bit it is, the driver below may know: this layer was not asked */
-        return false;
     if (flags2_below) {
         change(changes, &two->flags, &rest, sizeof rest);
     } else {
