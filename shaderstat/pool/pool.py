@@ -6,6 +6,7 @@ them in order puts them in order.
 
 from __future__ import annotations
 
+import errno
 import heapq
 import selectors
 import time
@@ -39,6 +40,13 @@ READY = 16
 # Children at once, of all targets together: so many, or so many for each core. A hundred targets are done in turn.
 MOST = 8
 MOST_PER_CORE = 2
+# What there may be too little of for one more child, and where it can be had.
+SCARCE = {
+    errno.EMFILE: "more files may be open after: ulimit -n 1024",
+    errno.ENFILE: "the system has too many open files: see /proc/sys/fs/file-max",
+    errno.EAGAIN: "this user may have more processes after: ulimit -u unlimited",
+    errno.ENOMEM: "there is no memory for another process",
+}
 
 Load = Callable[[int, int], Job | Answer]
 Recall = Callable[[Launch], wire.Hello | None]
@@ -244,8 +252,13 @@ class Pool:
             child = ChildProcess(
                 lane.launch, lane.timeout_s, child_environment(lane.launch), libraries=self._recall is not None
             )
-        except OSError as error:  # no such program as the launch's first word, or no more processes for this user
-            self._lose(lane, NoTarget(f"{lane.launch.id}: can't be started: {error}"))
+        except OSError as error:  # no such program as the launch's first word, or no more of what a process takes
+            if error.errno in SCARCE and self._alive:
+                self._most = self._alive  # those that there are do the work
+                lane.is_waiting = not lane.children
+                return
+            hint = SCARCE.get(error.errno or 0)
+            self._lose(lane, NoTarget(f"{lane.launch.id}: can't be started: {error}", hint=hint))
             return
         lane.children.append(child)
         self._alive += 1

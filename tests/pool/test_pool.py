@@ -5,6 +5,7 @@ The mock plays the driver, in real children, by scenario; ``tests/layer`` does t
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -261,6 +262,49 @@ def test_a_target_that_is_given_up_before_its_turn_is_never_started(monkeypatch:
         outcomes = list(pool.run(2, lambda task, lane: job()))
         assert not pool.lanes[second].children
     assert [(one.lane, one.answer.status) for one in outcomes] == [(first, "ok"), (first, "ok")]
+
+
+# ── Scarcity ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_the_children_that_there_are_do_the_work_where_no_more_can_be_had(
+    most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one target and of several: a process may open so many files, and a user have so many processes."""
+    alive: list[ChildProcess] = []
+
+    class Scarce(ChildProcess):
+        def __init__(self, *arguments: Any, **more: Any) -> None:
+            if sum(not one.stdout.closed for one in alive) >= most:
+                raise OSError(errno.EMFILE, "Too many open files")
+            super().__init__(*arguments, **more)
+            alive.append(self)
+
+    monkeypatch.setattr(pool_module, "ChildProcess", Scarce)
+    with Pool() as pool:
+        lanes = [pool.add(mock(killer(crash="SIGSEGV")), width=4) for _ in range(3)]
+        for lane in lanes:
+            pool.wait(lane)
+        jobs = [job(), job(), job("bad.spv"), job(), job()]
+        outcomes = list(pool.run(len(jobs), lambda task, lane: jobs[task]))
+    told = {(one.lane, one.task): one.answer.status for one in outcomes}
+    assert told == {(lane, task): "crashed" if task == 2 else "ok" for lane in lanes for task in range(5)}
+
+
+def test_no_file_to_open_for_the_first_child_is_one_clear_line() -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Pool() as pool:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (4, limits[1]))
+        try:
+            pool.add(mock())
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        with pytest.raises(NoTarget) as error:
+            pool.wait(0)
+    assert error.value.message == "mock: can't be started: [Errno 24] Too many open files"
+    assert error.value.hint is not None and "ulimit -n" in error.value.hint
 
 
 # ── Many deaths ───────────────────────────────────────────────────────────────────────────────────────────────────
