@@ -270,7 +270,8 @@ def test_the_validation_layer_is_silent(script: Script, validation: dict[str, st
         **validation,
     )
     assert found == [1, 1, 2, 2]
-    assert printed == ""
+    # RADV of Mesa 25 says that of its null device.
+    assert printed.replace("ac_compute_device_uuid's output is based on invalid pci bus info.\n", "") == ""
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,23 @@ def text(data: bytes) -> tuple[bytes, bytes]:
     return hashlib.sha256(data).digest(), data
 
 
+_OPENED: list[Database] = []
+
+
+def opened(folder: Path, limit: int = LIMIT) -> Database:
+    """The file of a folder, until the test ends."""
+    _OPENED.append(Database(str(folder), limit))
+    return _OPENED[-1]
+
+
+@pytest.fixture(autouse=True)
+def let_go() -> Iterator[None]:
+    """Python 3.13 warns of every database that nobody closed, whenever it comes to collect it."""
+    yield
+    while _OPENED:
+        _OPENED.pop().close()
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """Milliseconds, as a test says."""
@@ -35,7 +52,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 def fill(folder: Path, count: int = 300) -> None:
     """A file of some pages."""
-    db = Database(str(folder), LIMIT)
+    db = opened(folder)
     db.write([(b"key %d" % n, "answer", os.urandom(200)) for n in range(count)], [text(os.urandom(5000))])
     assert not db.notes
     db.close()
@@ -43,10 +60,10 @@ def fill(folder: Path, count: int = 300) -> None:
 
 def test_what_was_written_is_found_by_the_next_run(tmp_path: Path) -> None:
     digest, data = text(b"code\n" * 1000)
-    first = Database(str(tmp_path / "new" / "folder"), LIMIT)
+    first = opened(tmp_path / "new" / "folder")
     first.write([(b"k", "answer", b"v")], [(digest, data)])
     first.close()
-    second = Database(str(tmp_path / "new" / "folder"), LIMIT)
+    second = opened(tmp_path / "new" / "folder")
     assert (second.entry(b"k"), second.text(digest)) == (b"v", data)
     assert second.entry(b"other") is None
     assert second.contents().entries == {"answer": 1}
@@ -54,19 +71,19 @@ def test_what_was_written_is_found_by_the_next_run(tmp_path: Path) -> None:
 
 
 def test_what_a_run_writes_itself_it_does_not_find(tmp_path: Path, clock: list[int]) -> None:
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     clock[0] += 1
     db.write([(b"k", "answer", b"v")], [])
     assert db.entry(b"k") is None
-    assert Database(str(tmp_path), LIMIT).entry(b"k") == b"v"
+    assert opened(tmp_path).entry(b"k") == b"v"
 
 
 def test_a_later_value_replaces_an_earlier_one(tmp_path: Path) -> None:
     for value in (b"1", b"2"):
-        db = Database(str(tmp_path), LIMIT)
+        db = opened(tmp_path)
         db.write([(b"k", "answer", value)], [])
         db.close()
-    assert Database(str(tmp_path), LIMIT).entry(b"k") == b"2"
+    assert opened(tmp_path).entry(b"k") == b"2"
 
 
 # ── The limit ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -76,12 +93,12 @@ def test_the_oldest_go_first_when_there_is_too_much(tmp_path: Path, clock: list[
     limit = 400_000
     for day in range(40):
         clock[0] += 24 * 3600 * 1000 + 1
-        db = Database(str(tmp_path), limit)
+        db = opened(tmp_path, limit)
         db.entry(b"beloved")  # used every day
         value = [(b"%d" % day, "answer", os.urandom(20_000)), *([(b"beloved", "answer", b"v")] if day == 0 else [])]
         db.write(value, [])
         db.close()
-    db = Database(str(tmp_path), limit)
+    db = opened(tmp_path, limit)
     there = [day for day in range(40) if db.entry(b"%d" % day) is not None]
     assert there == list(range(40 - len(there), 40))
     assert 8 <= len(there) < 20
@@ -90,7 +107,7 @@ def test_the_oldest_go_first_when_there_is_too_much(tmp_path: Path, clock: list[
 
 
 def test_one_thing_beyond_the_limit_goes_as_well(tmp_path: Path) -> None:
-    db = Database(str(tmp_path), 50_000)
+    db = opened(tmp_path, 50_000)
     db.write([(b"k", "answer", os.urandom(200_000))], [])
     assert (db.contents().entries, db.notes) == ({}, [])
 
@@ -117,7 +134,7 @@ def test_a_damaged_file_is_set_aside_with_one_line(tmp_path: Path, damage: objec
     data = bytearray((tmp_path / NAME).read_bytes())
     damage(data)  # type: ignore[operator]
     (tmp_path / NAME).write_bytes(data)
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     assert {db.entry(b"key %d" % n) for n in range(300)} == {None}
     db.write([(b"k", "answer", b"v")], [])
     db.close()
@@ -125,18 +142,18 @@ def test_a_damaged_file_is_set_aside_with_one_line(tmp_path: Path, damage: objec
     assert (note.severity, note.code) == ("warning", "store/unusable")
     assert "damaged" in note.message
     assert (tmp_path / f"{NAME}.damaged").stat().st_size == len(data)
-    after = Database(str(tmp_path), LIMIT)
+    after = opened(tmp_path)
     assert (after.entry(b"k"), after.notes) == (b"v", [])
 
 
 @pytest.mark.parametrize("content", [b"", b"not a database, but long enough to be taken for one" * 100])
 def test_a_file_that_never_was_a_database(tmp_path: Path, content: bytes) -> None:
     (tmp_path / NAME).write_bytes(content)
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     db.write([(b"k", "answer", b"v")], [])
     db.close()
     assert len(db.notes) == bool(content)
-    assert Database(str(tmp_path), LIMIT).entry(b"k") == b"v"
+    assert opened(tmp_path).entry(b"k") == b"v"
 
 
 def test_a_database_with_other_tables(tmp_path: Path) -> None:
@@ -144,11 +161,11 @@ def test_a_database_with_other_tables(tmp_path: Path) -> None:
     other.execute("CREATE TABLE entries (key, something)")
     other.commit()
     other.close()
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     db.write([(b"k", "answer", b"v")], [])
     db.close()
     assert len(db.notes) == 1
-    assert Database(str(tmp_path), LIMIT).entry(b"k") == b"v"
+    assert opened(tmp_path).entry(b"k") == b"v"
 
 
 def test_bytes_that_changed_within_a_value_are_no_value(tmp_path: Path) -> None:
@@ -160,13 +177,13 @@ def test_bytes_that_changed_within_a_value_are_no_value(tmp_path: Path) -> None:
     (digest,) = raw.execute("SELECT sha256 FROM texts").fetchone()
     raw.commit()
     raw.close()
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     assert (db.entry(b"key 0"), db.text(digest), db.notes) == (None, None, [])
 
 
 def test_damage_that_comes_while_it_is_open(tmp_path: Path) -> None:
     fill(tmp_path)
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     data = bytearray((tmp_path / NAME).read_bytes())
     damage_pages(data)
     with open(tmp_path / NAME, "r+b") as file:
@@ -176,7 +193,7 @@ def test_damage_that_comes_while_it_is_open(tmp_path: Path) -> None:
     db.write([(b"k", "answer", b"v")], [])
     db.close()
     assert len(db.notes) == 1
-    assert Database(str(tmp_path), LIMIT).entry(b"k") == b"v"
+    assert opened(tmp_path).entry(b"k") == b"v"
 
 
 # ── No room, no permission ────────────────────────────────────────────────────────────────────────────────────────
@@ -184,7 +201,7 @@ def test_damage_that_comes_while_it_is_open(tmp_path: Path) -> None:
 
 def test_a_folder_that_can_not_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    db = Database(str(tmp_path / "file" / "folder"), LIMIT)
+    db = opened(tmp_path / "file" / "folder")
     db.write([(b"k", "answer", b"v")], [])
     assert (db.is_open, db.entry(b"k"), db.text(b"d"), db.contents().entries) == (False, None, None, {})
     assert len(db.notes) == 1
@@ -193,7 +210,7 @@ def test_a_folder_that_can_not_be_made(tmp_path: Path) -> None:
 
 def test_a_full_disk_ends_the_writing_and_not_the_reading(tmp_path: Path) -> None:
     fill(tmp_path)
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     assert db._connection is not None
     db._connection.execute("PRAGMA max_page_count = 1")  # SQLITE_FULL, as of a disk
     for n in range(3):
@@ -210,14 +227,14 @@ def test_another_run_that_writes_for_long_costs_what_would_have_been_kept(
     fill(tmp_path)
     other = sqlite3.connect(tmp_path / NAME, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     db.write([(b"k", "answer", b"v")], [])
     assert (db.entry(b"key 7") is not None, db.notes) == (True, [])
     other.execute("ROLLBACK")
     other.close()
     db.write([(b"k", "answer", b"v")], [])
     db.close()
-    assert Database(str(tmp_path), LIMIT).entry(b"k") == b"v"
+    assert opened(tmp_path).entry(b"k") == b"v"
 
 
 # ── Several at once ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -243,7 +260,7 @@ def writer(folder: Path, name: str, count: int) -> subprocess.Popen[str]:
 def test_runs_that_begin_one_file_at_the_same_moment(tmp_path: Path) -> None:
     writers = [writer(tmp_path, name, 100) for name in "abcd"]
     assert [one.communicate(timeout=60)[0].split()[-1] for one in writers] == ["0"] * 4
-    db = Database(str(tmp_path), LIMIT)
+    db = opened(tmp_path)
     assert all(db.entry(b"%c %d" % (name, n)) for name in b"abcd" for n in range(100))
 
 
@@ -255,7 +272,7 @@ def test_a_run_that_is_killed_while_it_writes(tmp_path: Path) -> None:
         time.sleep(0.05)
         one.send_signal(signal.SIGKILL)
         one.communicate(timeout=60)
-        db = Database(str(tmp_path), LIMIT)
+        db = opened(tmp_path)
         assert db.entry(b"x 0") == b"v" * 1000
         assert db._connection is not None
         assert db._connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
