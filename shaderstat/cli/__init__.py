@@ -194,6 +194,7 @@ def _failed(error: Exception, argv: Sequence[str]) -> int:
         say(f"error: {_blamed(error.message, argv)}")
         if error.hint:
             say(f"hint: {error.hint}")
+        _leave_full_stdout()
         return error.exit_code
     if isinstance(error, OSError) and error.filename is None:
         _tell_nameless(error)
@@ -249,6 +250,18 @@ def stderr_columns() -> int | None:
         return os.get_terminal_size(sys.stderr.fileno()).columns or None
     except (OSError, ValueError, AttributeError):  # no terminal, closed, or none at all
         return None
+
+
+def _leave_full_stdout() -> None:
+    """Where standard output takes no more: what is left in its buffer would be tried once more on the way out, with
+    words of the interpreter's and a status of its own (120)."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        _leave_stdout()
+    except ValueError:  # closed
+        pass
 
 
 def _leave_stdout() -> None:
