@@ -120,7 +120,15 @@ def _clear(path: Path) -> None:
 
 def _build(plan: Plan, work: Path, progress: Progress) -> Tree:
     archive = apt.Apt(work / "apt", plan.apt_options)
-    suite, shims = _choose_suite(plan, archive, progress)
+    try:
+        suite, shims = _choose_suite(plan, archive, progress)
+    except ShaderstatError as error:
+        if not plan.snapshot or plan.mirror:
+            raise
+        raise ShaderstatError(
+            f"the archive that this machine's apt uses keeps no {plan.snapshot}: {error.message}",
+            hint="--mirror URL names one that keeps dates, such as Debian's snapshot archive",
+        ) from None
     if plan.snapshot:
         name = folder.check_name(plan.name or f"{suite}-{plan.snapshot}")
     else:

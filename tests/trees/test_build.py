@@ -145,6 +145,18 @@ def test_a_mirror_may_say_where_the_snapshot_goes(archive: Archive) -> None:
     assert " https://x.invalid/20260901T000000Z/debian sid main\n" in archive.log.read_text()
 
 
+def test_an_archive_that_keeps_no_dates(archive: Archive) -> None:
+    """The machine's own hardly ever does."""
+    archive.behave(suites="nothing")
+    with pytest.raises(
+        ShaderstatError, match=r"this machine's apt uses keeps no 20260901T000000Z: .*no Release"
+    ) as mine:
+        trees.install(plan(snapshot="20260901T000000Z"))
+    assert "--mirror URL" in (mine.value.hint or "")
+    with pytest.raises(ShaderstatError, match=r"^the archive has no usable suite"):
+        trees.install(plan(snapshot="20260901T000000Z", mirror="https://x.invalid/debian"))
+
+
 def test_the_newest_suite_with_the_shims_is_taken(archive: Archive) -> None:
     archive.behave(suites="testing")
     assert trees.install(plan()).suite == "testing"
