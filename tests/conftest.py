@@ -113,7 +113,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     # Begun behind a shell's "&", it ignores interruptions, and so would its children.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    session.stash[_PASSED] = {"driver": set(), "tree": set()}
+    none_yet: dict[str, set[str]] = {"driver": set(), "tree": set()}
+    session.stash[_PASSED] = none_yet
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -13,6 +13,7 @@ from typing import Any
 from shaderstat import wire
 from shaderstat.backends.base import QUERY_ERRORS, Backend, DriverError, open_backend
 from shaderstat.child.captured import check_state, prepare_state, said
+from shaderstat.child.core_dumps import no_core_dumps
 from shaderstat.child.libraries import mapped
 from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
@@ -238,12 +239,3 @@ def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-
-
-def no_core_dumps() -> None:
-    """A crash is a result here, and a folder full of cores is nobody's wish (reference: Fossilize #117)."""
-    try:
-        import resource
-    except ImportError:  # not a POSIX system
-        return
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

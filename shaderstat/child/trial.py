@@ -13,21 +13,44 @@ import ctypes
 import json
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from shaderstat import wire
 from shaderstat.backends.base import DriverError, open_backend
-from shaderstat.child.loop import no_core_dumps
-from shaderstat.child.prepare import Prepared, prepare
+from shaderstat.child.core_dumps import no_core_dumps
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.errors import NoTarget, ShaderstatError
-from shaderstat.model import Answer, Launch
+from shaderstat.model import Answer, Job, Launch
 from shaderstat.pipeline.requirements import takes
-from shaderstat.pipeline.synthesis import synthesise
+from shaderstat.pipeline.spec import PipelineSpec, SpecModule
+
+# What `trial.comp` binds. Behind a shim each GPU has a process of its own, seventy in all: importing what reads a
+# module's words, and synthesis, took a third of their time.
+_BINDINGS = ("UNIFORM_BUFFER", "STORAGE_BUFFER", "STORAGE_BUFFER", "STORAGE_BUFFER", "COMBINED_IMAGE_SAMPLER")
+
+
+def trial_spec(job: Job) -> PipelineSpec:
+    """The pipeline of the trial's module, as synthesis makes it on any device."""
+    (module,) = job.modules
+    bindings = [
+        {
+            "binding": binding,
+            "descriptorType": f"VK_DESCRIPTOR_TYPE_{kind}",
+            "descriptorCount": 1,
+            "stageFlags": "VK_SHADER_STAGE_COMPUTE_BIT",
+        }
+        for binding, kind in enumerate(_BINDINGS)
+    ]
+    return PipelineSpec(
+        kind="compute",
+        modules=(SpecModule(module.data, module.path),),
+        set_layouts=({"pBindings": bindings},),
+        layout={"pSetLayouts": [0], "pPushConstantRanges": []},
+        create_info={"stage": {"stage": "VK_SHADER_STAGE_COMPUTE_BIT", "module": 0, "pName": module.entry_point}},
+    )
 
 
 def serve(in_fd: int, out_fd: int) -> None:
@@ -35,7 +58,7 @@ def serve(in_fd: int, out_fd: int) -> None:
     no_core_dumps()
     frames = _frames(in_fd)
     _, header, blob = next(frames)
-    prepared = prepare(wire.job_from_frame(header, blob))
+    spec = trial_spec(wire.job_from_frame(header, blob))
     with suppress(ImportError, OSError):  # loaded once, for all forks; where it can't be, each of them says why
         from shaderstat.backends.vulkan import device, pipelines  # noqa: F401
     loaded: set[str | None] = {None}
@@ -46,7 +69,7 @@ def serve(in_fd: int, out_fd: int) -> None:
             loaded.add(launch.driver_manifest)
             _load_driver(str(launch.driver_manifest))
         for one in _devices(launch, environment, limit_s):
-            _write(out_fd, one if isinstance(one, bytes) else _trial(one, environment, limit_s, prepared))
+            _write(out_fd, one if isinstance(one, bytes) else _trial(one, environment, limit_s, spec))
     os._exit(0)
 
 
@@ -86,14 +109,13 @@ def _devices(launch: Launch, environment: Mapping[str, str], limit_s: float) -> 
         yield replace(launch, id=f"{launch.id}:{index}", device=index)
 
 
-def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, prepared: Prepared) -> bytes:
+def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, spec: PipelineSpec) -> bytes:
     def compile_it() -> bytes:
         backend = open_backend(launch, SpirvTools(None))
         facts = backend.facts
         offers = (backend.offer, backend.tells_executables)
         hello = wire.hello_to_plain(wire.Hello(facts.driver, facts.device, launch.device, None, (), *offers))
         hello["takes"] = takes(facts)
-        spec = synthesise(prepared.stages, facts)
         with backend.compile(spec, statistics=True, representations=True) as pipeline:
             answer = Answer("ok", pipeline.query() if backend.tells_executables else ())
         return wire.frame(wire.HELLO, hello) + wire.answer_frame(answer)
@@ -104,7 +126,7 @@ def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, prepa
 def _forked(work: Callable[[], bytes], environment: Mapping[str, str], limit_s: float, name: str) -> bytes:
     """What `work` gives in a process of its own; a ``refused`` frame where it fails, dies or takes too long."""
     into, out = os.pipe()
-    with tempfile.TemporaryFile() as said:
+    with _scratch() as said:
         process = os.fork()
         if process == 0:
             os.dup2(said.fileno(), 2)
@@ -132,6 +154,15 @@ def _forked(work: Callable[[], bytes], environment: Mapping[str, str], limit_s: 
         return _refused(f"{name}: no answer within {limit_s:g} s")
     how = signal.Signals(-number).name if number < 0 else f"exit status {number}"
     return _refused(f"{name}: the driver died ({how}){': ' + words[-1] if words else ''}")
+
+
+def _scratch() -> BinaryIO:
+    """A file without a name."""
+    if hasattr(os, "memfd_create"):
+        return os.fdopen(os.memfd_create("said"), "r+b")
+    import tempfile  # takes as long to import as a small driver
+
+    return cast(BinaryIO, tempfile.TemporaryFile())
 
 
 def _refused(message: str, hint: str | None = None) -> bytes:

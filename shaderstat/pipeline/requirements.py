@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
-from shaderstat.registry import spirv, vulkan
+from shaderstat.registry import vulkan
 from shaderstat.registry.vulkan import Requirement
-from shaderstat.spirv.facts import EntryPoint, Reflection
 from shaderstat.spirv.words import KNOWN_VERSION
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts
+    from shaderstat.spirv.facts import EntryPoint, Reflection
 
 # The Vulkan version that takes each SPIR-V version ("Versions" in appendix A of the Vulkan specification), and the
 # extension that brings it to the version before.
@@ -69,6 +69,8 @@ def check_stage(stage: str, facts: DeviceFacts) -> None:
 def needs(stages: Iterable[tuple[Reflection, EntryPoint]]) -> tuple[str, ...]:
     """Everything that `check` holds against a device, of all stages of a pipeline, less what every device has: words of
     `takes`, sorted. Empty where a stage asks for something that Vulkan does not have: no device takes that."""
+    from shaderstat.registry import spirv  # late, twice: what a device takes is told without
+
     found: set[str] = set()
     for module, entry in stages:
         if module.version not in _SPIRV_VERSIONS:
@@ -125,6 +127,8 @@ def _check_version(version: tuple[int, int], facts: DeviceFacts) -> None:
 
 
 def _check_capability(number: int, facts: DeviceFacts) -> None:
+    from shaderstat.registry import spirv
+
     if spirv.enumerant("Capability", number) is None:
         raise Unsupported(
             "spirv/unknown-capability",

@@ -10,10 +10,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 import stat
 import sys
-import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -66,6 +64,9 @@ def place(name: str, packed: bytes) -> str:
             return folder
         except OSError:
             pass
+        import shutil  # late, as whatever is seldom needed: the kit is there, but for the first time
+        import tempfile
+
         try:
             beside = tempfile.mkdtemp(prefix=".", dir=parent)
         except OSError:
@@ -87,7 +88,7 @@ def parents() -> Iterator[str]:
     # The temporary folder is asked for only when it is needed: a sandbox may have none.
     places: list[tuple[Callable[[], str], str]] = [
         (lambda: cache, "shaderstat/kit"),
-        (tempfile.gettempdir, f"shaderstat-kit-{os.getuid()}"),
+        (temporary, f"shaderstat-kit-{os.getuid()}"),
     ]
     for place, name in places:
         try:
@@ -99,6 +100,13 @@ def parents() -> Iterator[str]:
         # In a folder that others can write, they could have put a kit of their own.
         if stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022:
             yield folder
+
+
+def temporary() -> str:
+    """The system's temporary folder."""
+    import tempfile
+
+    return tempfile.gettempdir()
 
 
 def unpack(packed: bytes, folder: str) -> None:
@@ -115,6 +123,8 @@ def unpack(packed: bytes, folder: str) -> None:
 
 def prune(parent: str) -> None:
     """Remove kits that were not used for long."""
+    import shutil
+
     for entry in os.scandir(parent):
         with contextlib.suppress(OSError):
             if time.time() - entry.stat(follow_symlinks=False).st_mtime > KEPT_S:

@@ -172,7 +172,7 @@ def test_a_folder_that_others_can_write_is_not_trusted(tmp_path: Path, monkeypat
     shared.chmod(0o777)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    monkeypatch.setattr(far_side.tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "tempdir", None)
     assert [*far_side.parents()] == [str(tmp_path / f"shaderstat-kit-{os.getuid()}")]
 
 
