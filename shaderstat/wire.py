@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import astuple, replace
 from functools import lru_cache
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shaderstat.model import (
@@ -36,6 +37,7 @@ from shaderstat.model import (
     Setup,
     StatisticAnswer,
 )
+from shaderstat.plain import dataclass
 
 if TYPE_CHECKING:
     from shaderstat.instrumentation import Offer
@@ -87,6 +89,13 @@ class Hello:
     def same_compiler(self, other: Hello) -> bool:
         """Whether both stand for one compiler: another child's answers may be set beside this one's."""
         return replace(self, libraries=()) == replace(other, libraries=())
+
+
+def _runs() -> ModuleType:
+    """What only runs need: other children start without it."""
+    from shaderstat import wire_runs
+
+    return wire_runs
 
 
 def frame(kind: int, header: Mapping[str, Any], blob: bytes = b"") -> bytes:
@@ -169,7 +178,7 @@ def launch_from_plain(plain: Mapping[str, Any]) -> Launch:
 
 
 def job_to_plain(job: Job) -> tuple[dict[str, Any], list[bytes]]:
-    """All of a job, and the bytes in it: its modules', then those of its state."""
+    """All of a job, and the bytes in it: its modules', then those of its state and of its run."""
     header = {
         "kind": job.kind,
         "modules": [[module.path, len(module.data), module.stage, module.entry_point] for module in job.modules],
@@ -185,6 +194,9 @@ def job_to_plain(job: Job) -> tuple[dict[str, Any], list[bytes]]:
     blobs = [module.data for module in job.modules]
     if job.state is not None:
         header["state"] = _without_bytes(job.state, blobs, sum(map(len, blobs)))
+    if job.execution is not None:
+        plain = _runs().execution_to_plain(job.execution)
+        header["execution"] = _without_bytes(plain, blobs, sum(map(len, blobs)))
     return header, blobs
 
 
@@ -213,6 +225,9 @@ def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
         state=_with_bytes(header["state"], blob) if "state" in header else None,
         keep_state=header["keep_state"],
         compile=header["compile"],
+        execution=_runs().execution_from_plain(_with_bytes(header["execution"], blob))
+        if "execution" in header
+        else None,
     )
 
 
@@ -295,18 +310,9 @@ def hello_from_plain(plain: Mapping[str, Any]) -> Hello:
         plain["device_index"],
         plain["validator"],
         tuple(Library(*one) for one in plain["libraries"]),
-        _offer(plain["offer"]),
+        None if plain["offer"] is None else _runs().offer_from_plain(plain["offer"]),
         plain["tells_executables"],
     )
-
-
-def _offer(plain: Sequence[Any] | None) -> Offer | None:
-    if plain is None:
-        return None
-    from shaderstat.instrumentation import Metric, Offer  # nobody else needs it
-
-    metrics, per_basic_block = plain
-    return Offer(tuple(Metric(*one) for one in metrics), per_basic_block)
 
 
 def hello_frame(hello: Hello) -> bytes:
@@ -315,7 +321,7 @@ def hello_frame(hello: Hello) -> bytes:
 
 
 def answer_to_plain(answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
-    """An answer, and its representations' bytes in order."""
+    """An answer, and the bytes in it: its representations', then those of buffers that were read."""
     blobs: list[bytes] = []
     executables = []
     for executable in answer.executables:
@@ -335,7 +341,7 @@ def answer_to_plain(answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
                 executable.bound,
             ]
         )
-    durations, failure = answer.durations, answer.failure
+    durations, failure, run = answer.durations, answer.failure, answer.instrumentation
     return {
         "status": answer.status,
         "executables": executables,
@@ -349,12 +355,15 @@ def answer_to_plain(answer: Answer) -> tuple[dict[str, Any], list[bytes]]:
         "spec": answer.spec,
         "driver_ns": answer.driver_ns,
         **({"needs": answer.needs} if answer.needs else {}),
+        **({"run": _runs().instrumentation_to_plain(run, blobs)} if run is not None else {}),
     }, blobs
 
 
-def answer_frame(answer: Answer) -> bytes:
-    """An answer; representations' bytes go into the blob, in order."""
+def answer_frame(answer: Answer, *, leaves: bool = False) -> bytes:
+    """An answer; its bytes go into the blob, in order. `leaves`: it is the child's last, whatever it was handed."""
     header, blobs = answer_to_plain(answer)
+    if leaves:
+        header["leaves"] = True
     return frame(ANSWER, header, b"".join(blobs))
 
 
@@ -396,6 +405,7 @@ def answer_from_frame(header: Mapping[str, Any], blob: bytes) -> Answer:
         spec_found=tuple(header["spec_found"]),
         spec=header["spec"],
         driver_ns=header["driver_ns"],
+        instrumentation=_runs().instrumentation_from_plain(header["run"], blob, at) if "run" in header else None,
         cached=header.get("cached", False),
         needs=tuple(header.get("needs", ())),
     )

@@ -8,8 +8,8 @@
 - shaderstat/backends/vulkan/_generated_ffi.py: the C types that the package `vulkan` lacks, as a compiled (ABI) cffi
   module, so that no C is parsed at run time.
 
-What is in them follows from ROOTS: every struct that these reach or that extends one of those, from RUN_ROOTS, and every
-enumeration in them. Platforms' own types and videos are left out.
+What is in them follows from ROOTS: every struct that these reach or that extends one of those; from RUN_ROOTS; and
+every enumeration in them. Platforms' own types and videos are left out.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ import threading
 import traceback
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shaderstat import wire
-from shaderstat.backends.base import QUERY_ERRORS, Backend, DriverError, open_backend
+from shaderstat.backends.base import QUERY_ERRORS, Backend, CompiledPipeline, DriverError, open_backend
 from shaderstat.child.captured import check_state, prepare_state, said
 from shaderstat.child.core_dumps import no_core_dumps
 from shaderstat.child.libraries import mapped
@@ -23,10 +23,15 @@ from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
 from shaderstat.model import STAGE_BITS, Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
 from shaderstat.pipeline import profiles, requirements
 from shaderstat.pipeline.overrides import overlay
-from shaderstat.pipeline.spec import pack, to_plain
+from shaderstat.pipeline.spec import PipelineSpec, pack, to_plain
 from shaderstat.pipeline.stages import StageInput, blame
 from shaderstat.pipeline.synthesis import synthesise
 
+if TYPE_CHECKING:
+    from shaderstat.child.run import PlannedRun
+    from shaderstat.instrumentation import Instrumentation
+
+DEVICE_LOST = "VK_ERROR_DEVICE_LOST"
 # How long a driver may take to let its device go.
 CLOSE_S = 5.0
 
@@ -87,7 +92,10 @@ class Child:
             _write_all(2, wire.NEXT_JOB)
             answer = self._answer(job, backend, validator)
             watchdog.disarm()
-            self._send(wire.answer_frame(answer))
+            lost = answer.failure is not None and answer.failure.vk_result == DEVICE_LOST
+            self._send(wire.answer_frame(answer, leaves=lost))
+            if lost:  # nothing can be had of it any more, and some drivers hang over letting it go
+                os._exit(0)
         # RADV keeps its built-in shaders only in vkDestroyDevice: without it, every start of a child would compile them
         # anew (90 to 260 ms). A driver that dies or hangs over it harms nobody: the parent waits for a moment only.
         watchdog.arm(CLOSE_S, leaving=True)
@@ -95,11 +103,12 @@ class Child:
         os._exit(0)
 
     def _answer(self, job: Job, backend: Backend, validator: Validator) -> Answer:
-        """Prepare, validate, compile, query; whatever goes wrong becomes the answer's status."""
+        """Prepare, validate, compile, query, run; whatever goes wrong becomes the answer's status."""
         prepared = Prepared()
         remarks: list[Diagnostic] = []
         status, durations, driver_ns = "ok", Durations(), 0
         executables: tuple[ExecutableAnswer, ...] = ()
+        instrumentation: Instrumentation | None = None
         failure: Failure | None = None
         asking: Sequence[StageInput] = ()  # of which it isn't known yet whether the device takes them
         try:
@@ -137,16 +146,21 @@ class Child:
                 return Answer("ok", (), prepared.workgroup, Durations(), tuple(remarks), None, found, plain)
             if job.keep_state:
                 self._send(wire.state_frame(pack(spec)))
+            run = _planned(job, spec, prepared.stages, backend, remarks)
             self._announce("compile")
-            with backend.compile(spec, statistics=job.statistics, representations=job.representations) as pipeline:
-                self._announce("query")
-                executables = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in pipeline.query())
-                remarks += [
-                    Diagnostic("error" if code in QUERY_ERRORS else "warning", code, message)
-                    for code, message in pipeline.diagnostics()
-                ]
-                remarks += _merged(executables, spec.synthetic_stages)
-                durations, driver_ns = pipeline.durations, pipeline.driver_ns
+            captures = {"statistics": job.statistics, "representations": job.representations}
+            with backend.compile(spec, **captures, instrument=run is not None and run.counts) as pipeline:
+                durations = pipeline.durations
+                if run is None or run.asks:
+                    self._announce("query")
+                    executables = tuple(_mark(one, spec.synthetic_stages, spec.bound) for one in pipeline.query())
+                driver_ns = pipeline.driver_ns
+                told = _remarks(pipeline)
+                remarks += (*told, *_merged(executables, spec.synthetic_stages))
+                if run is not None:
+                    self._announce("run")
+                    instrumentation = run.run(pipeline)
+                    remarks += (one for one in _remarks(pipeline) if one not in told)
         except InvalidSpirv as error:
             status = "invalid"
             remarks.append(Diagnostic("error", error.code, error.message, error.hint, error.path, error.offset))
@@ -172,6 +186,7 @@ class Child:
             failure=failure,
             spec_found=prepared.spec_found,
             driver_ns=driver_ns,
+            instrumentation=instrumentation,
             needs=requirements.needs((one.reflection, one.entry) for one in asking),
         )
 
@@ -201,7 +216,8 @@ class Child:
 
 
 def first_device_that_answers(launch: Launch) -> int:
-    """The index of the first physical device that has VK_KHR_pipeline_executable_properties.
+    """The index of the first physical device that has VK_KHR_pipeline_executable_properties; where shaders shall run,
+    of one that counts, else of a GPU, else of any.
 
     Raises:
         NoTarget: none has it.
@@ -209,11 +225,33 @@ def first_device_that_answers(launch: Launch) -> int:
     from shaderstat.backends.vulkan import enumerate_devices
 
     devices = enumerate_devices(launch)
+    if launch.runs:
+        return min(devices, key=lambda one: (not one.counts, one.device.type == "cpu")).index
     for device in devices:
         if device.answers:
             return device.index
     names = ", ".join(device.name for device in devices)
     raise NoTarget(f"no device here has VK_KHR_pipeline_executable_properties ({names or 'there is none'})")
+
+
+def _planned(
+    job: Job, spec: PipelineSpec, stages: Sequence[StageInput], backend: Backend, remarks: list[Diagnostic]
+) -> PlannedRun | None:
+    """The run that a job asks for; `remarks` get what is to be known of it."""
+    if job.execution is None:
+        return None
+    from shaderstat.child.run import PlannedRun  # with all that runs need: most jobs do without
+
+    run = PlannedRun(job, spec, stages, backend)
+    remarks += run.remarks
+    return run
+
+
+def _remarks(pipeline: CompiledPipeline) -> list[Diagnostic]:
+    return [
+        Diagnostic("error" if code in QUERY_ERRORS else "warning", code, message)
+        for code, message in pipeline.diagnostics()
+    ]
 
 
 def _mark(executable: ExecutableAnswer, synthetic_stages: int, bound: str) -> ExecutableAnswer:

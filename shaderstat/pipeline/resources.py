@@ -1,14 +1,12 @@
 """What a pipeline is run with: every resource that its shaders bind, with a size and a content, as plain data.
 
-`plan_resources` decides; `shaderstat.backends.vulkan` makes what it says. Nothing that was not given makes a shader
-read outside of what there is: arrays without a length get one that covers every invocation.
+`shaderstat.pipeline.run_plan` decides; `shaderstat.backends.vulkan` makes what it says.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from shaderstat.instrumentation import Fill, Slot
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +21,8 @@ class Buffer:
         fill: its content: what `fill` doesn't cover is zero.
         format: of a texel buffer's view, empty otherwise.
         addresses: byte offsets at which the address of the buffer (-2, 0) stands: physical storage buffer pointers.
+            They stand in given data as well, which can't know one.
+        called: what its content is called where shaderstat made it up.
     """
 
     slot: Slot
@@ -32,6 +32,7 @@ class Buffer:
     fill: Fill
     format: str = ""
     addresses: tuple[int, ...] = ()
+    called: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Image:
         type: VkDescriptorType's name; of a COMBINED_IMAGE_SAMPLER the image's part.
         dimensions: VkImageType's name; `view` VkImageViewType's.
         extent: (width, height, depth) in texels; `layers`, `samples`.
+        attachment: of an INPUT_ATTACHMENT, which of `Resources.target` it is.
     """
 
     slot: Slot
@@ -54,6 +56,7 @@ class Image:
     layers: int
     samples: int
     fill: Fill
+    attachment: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,55 @@ class AccelerationStructure:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """An image that is drawn into.
+
+    Attributes:
+        format: VkFormat's name.
+        samples, layers: how many.
+        usage: VkImageUsageFlags, as names joined by ``|``.
+        aspects: VkImageAspectFlags, likewise.
+        layout: VkImageLayout's name: that in which rendering begins.
+        clear: what it is cleared to: of a colour (0, 0, 0, 0), else (depth, stencil).
+    """
+
+    format: str
+    samples: int
+    layers: int
+    usage: str
+    aspects: str
+    layout: str
+    clear: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a graphics pipeline draws to.
+
+    Attributes:
+        extent: (width, height) in pixels.
+        attachments: of a render pass in its order; without one the colour attachments, then depth and stencil.
+        colors: without a render pass: places in `attachments`, None in a gap.
+        depth, stencil: likewise.
+        view_mask: of the subpass.
+        subpass: which one of the render pass's `subpasses`.
+    """
+
+    extent: tuple[int, int]
+    attachments: tuple[Attachment, ...] = ()
+    colors: tuple[int | None, ...] = ()
+    depth: int | None = None
+    stencil: int | None = None
+    view_mask: int = 0
+    subpass: int = 0
+    subpasses: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Resources:
-    """All of them. `push` are the push constants' bytes, as many as the layout's ranges reach; `push_addresses` as
-    `Buffer.addresses`; `indirect` the buffer that addresses point to; `vertices` by the order of their bindings."""
+    """All of them. `push` are the push constants' bytes, as many as the layout's ranges reach, the first `push_given`
+    of them given; `push_addresses` as `Buffer.addresses`; `indirect` the buffer that addresses point to; `vertices` by
+    the order of their bindings; `target` of a graphics pipeline."""
 
     buffers: tuple[Buffer, ...] = ()
     images: tuple[Image, ...] = ()
@@ -84,5 +133,7 @@ class Resources:
     structures: tuple[AccelerationStructure, ...] = ()
     vertices: tuple[Buffer, ...] = ()
     push: bytes = b""
+    push_given: int = 0
     push_addresses: tuple[int, ...] = ()
     indirect: Buffer | None = None
+    target: Target | None = None

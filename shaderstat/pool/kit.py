@@ -25,10 +25,12 @@ from shaderstat.model import Launch
 ROOMS = (
     "__init__.py",
     "_version.py",
+    "plain.py",
     "model.py",
     "instrumentation.py",
     "errors.py",
     "wire.py",
+    "wire_runs.py",
     "registry",
     "spirv",
     "pipeline",

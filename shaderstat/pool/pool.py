@@ -12,13 +12,14 @@ import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 from shaderstat import wire
 from shaderstat.errors import NoTarget
 from shaderstat.model import Answer, Job, Launch
+from shaderstat.plain import dataclass
 from shaderstat.pool.child import ChildProcess
 from shaderstat.pool.cores import cores
 from shaderstat.pool.environment import child_environment
@@ -340,6 +341,8 @@ class Pool:
             lane.starts_in_vain = 0
             lane.kills.pop(task, None)
             self._ready.append(Outcome(number, task, answer, lane.attempts.pop(task, 0) + 1))
+            if header.get("leaves"):
+                self._relieve(lane, child)
         elif kind == wire.STATE and child.jobs:
             child.state = wire.state_from_frame(header, blob)
         elif kind == wire.HELLO and child.hello is None:
@@ -354,6 +357,13 @@ class Pool:
             self._lose(lane, NoTarget(header["message"], hint=header["hint"]))
         else:
             raise ValueError("not its turn")
+
+    def _relieve(self, lane: Lane, child: ChildProcess) -> None:
+        """A child has given its last answer, since its device is lost: what else it was handed goes back."""
+        self._forget(lane, child)
+        for waiting, _ in child.jobs:
+            heapq.heappush(lane.again, waiting)
+        child.close()
 
     def _bury(self, number: int, child: ChildProcess) -> None:
         """A child has died: its job in hand has a result or another try, the job behind it goes back."""

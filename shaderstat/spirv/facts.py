@@ -6,8 +6,10 @@ Offsets, strides and sizes are in bytes. Locations are those of the SPIR-V decor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from shaderstat.plain import dataclass
 
 # The stages' words (shaderstat.model.STAGE_BITS) by SPIR-V execution model; NV's task and mesh models included.
 EXECUTION_MODELS: Mapping[int, str] = {
@@ -205,6 +207,7 @@ class EntryPoint:
             geometry's input, ``triangles quads isolines`` for tessellation, output primitives for mesh; None elsewhere.
         writes_depth: FragDepth is in the interface; `dual_source`: an output has Index 1.
         payloads: ray payload, callable data, hit attribute and task payload variables.
+        resources: the variables behind `bindings` and `push_constants`, with whole types.
     """
 
     name: str
@@ -227,6 +230,7 @@ class EntryPoint:
     dual_source: bool = False
     input_attachment_indices: tuple[int, ...] = ()
     payloads: tuple[Variable, ...] = ()
+    resources: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

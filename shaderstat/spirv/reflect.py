@@ -7,10 +7,10 @@ too much is good, one that declares too little crashes drivers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from shaderstat.errors import InvalidSpirv, Unsupported
-from shaderstat.spirv.bindings import RESOURCES, UNIFORM_CONSTANT, binding, merge, push_constants
+from shaderstat.plain import dataclass
+from shaderstat.spirv.bindings import PUSH_CONSTANT, RESOURCES, UNIFORM_CONSTANT, binding, merge, push_constants
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import (
     EXECUTION_MODELS,
@@ -37,6 +37,7 @@ _WORKGROUP, _ATOMIC_COUNTER = 4, 10
 # CallableData, IncomingCallableData, RayPayload, HitAttribute, IncomingRayPayload, HitObjectAttributeNV,
 # TaskPayloadWorkgroupEXT.
 _PAYLOADS = frozenset((5328, 5329, 5338, 5339, 5342, 5385, 5402))
+_BOUND = RESOURCES | {PUSH_CONSTANT}
 
 _SPEC_ID, _BLOCK, _BUILT_IN, _LOCATION, _BINDING, _SET = 1, 2, 11, 30, 33, 34
 _FRAG_DEPTH, _WORKGROUP_SIZE, _VERTEX_ID, _INSTANCE_ID = 22, 25, 5, 6
@@ -113,6 +114,7 @@ class _Resources:
     shared_bytes: int
     attachments: tuple[int, ...]
     payloads: tuple[Variable, ...]
+    variables: tuple[Variable, ...]
     opengl: str | None
 
 
@@ -171,6 +173,7 @@ class _Reflector:
             dual_source=stage == "fragment" and any(each.index == 1 for each in outputs.located),
             input_attachment_indices=resources.attachments,
             payloads=tuple(payloads[id] for id in sorted(payloads)),
+            resources=resources.variables,
         )
 
     def _resources(self, entry: Entry) -> _Resources:
@@ -188,6 +191,7 @@ class _Reflector:
                 shared_bytes=self._shared_bytes(used),
                 attachments=_attachments(merged),
                 payloads=tuple(each for each in used if each.storage in _PAYLOADS),
+                variables=tuple(each for each in used if each.storage in _BOUND and each.builtin is None),
                 opengl=_opengl_uniform(used),
             )
         return found

@@ -15,9 +15,9 @@ from shaderstat.model import Launch
 from shaderstat.pipeline.spec import PipelineSpec
 
 if TYPE_CHECKING:
-    from shaderstat.instrumentation import Offer
     from shaderstat.backends.vulkan.device import OpenDevice
     from shaderstat.backends.vulkan.instance import DeviceEntry
+    from shaderstat.instrumentation import Offer
 
 
 class VulkanBackend:
@@ -26,8 +26,8 @@ class VulkanBackend:
     def __init__(self, device: OpenDevice) -> None:
         self._device = device
         self.facts: DeviceFacts = device.facts
-        self.offer: Offer | None = None
-        self.tells_executables = True
+        self.offer: Offer | None = device.offer
+        self.tells_executables = device.tells_executables
 
     def compile(
         self, spec: PipelineSpec, *, statistics: bool, representations: bool, instrument: bool = False
@@ -36,12 +36,17 @@ class VulkanBackend:
 
         Raises:
             DriverError: a VkResult other than success, or success without a pipeline.
-            Unsupported: ``vulkan/state``: the spec says what Vulkan, or this device, has no words for.
+            Unsupported: ``vulkan/state``: the spec says what Vulkan, or this device, has no words for; ``run/flags``:
+                the device can count, and can't be asked to.
         """
         from shaderstat.backends.vulkan.pipelines import create_pipeline
 
         return create_pipeline(
-            self._device.functions, self.facts, spec, statistics=statistics, representations=representations
+            self._device,
+            spec,
+            statistics=statistics and self.tells_executables,
+            representations=representations and self.tells_executables,
+            instrument=instrument,
         )
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ class Functions:
         the normal answer for a command of an extension that is not enabled."""
         if name not in self._found:
             pointer = self._get(self.handle, name.encode())
-            self._found[name] = None if pointer == NULL else ffi.cast("PFN_" + name, pointer)
+            self._found[name] = None if pointer == NULL else _function(name, pointer)
         return self._found[name]
 
     def __getitem__(self, name: str) -> Any:
@@ -59,6 +59,13 @@ class Functions:
         if function is None:
             raise DriverError(name, None, "has no function pointer")
         return function
+
+
+def _function(name: str, pointer: Any) -> Any:
+    """A pointer as a callable, of whichever FFI knows the command."""
+    if "ShaderInstrumentation" not in name:
+        return ffi.cast("PFN_" + name, pointer)
+    return extra_ffi.cast("PFN_" + name, int(ffi.cast("uintptr_t", pointer)))
 
 
 def instance_functions(instance: Any) -> Functions:

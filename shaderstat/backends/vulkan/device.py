@@ -1,10 +1,14 @@
-"""One device with every supported feature, and the facts that synthesis asks for."""
+"""One device with every supported feature, and the facts that synthesis asks for; where shaders shall run, with a queue
+for them, robust access and VK_ARM_shader_instrumentation as well.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from shaderstat.errors import NoTarget
+from shaderstat.instrumentation import EXTENSION as INSTRUMENTATION
+from shaderstat.instrumentation import Offer
 from shaderstat.model import Launch
 from shaderstat.pipeline.profiles import switched
 
@@ -13,14 +17,21 @@ from .builder import Arena
 from .enabling import (
     EXECUTABLE_INFO,
     EXECUTABLES,
+    INSTRUMENTATION_FEATURE,
+    ROBUST,
     Feature,
     choose_extensions,
     choose_features,
     choose_structs,
     with_aliases,
+    without_update_after_bind,
 )
 from .facts import PhysicalDevice
 from .instance import Instance
+from .instrumentation import enumerate_metrics
+
+_INSTRUMENTATION_PROPERTIES = "VkPhysicalDeviceShaderInstrumentationPropertiesARM"
+_ROBUST_UPDATES = ("VkPhysicalDeviceDescriptorIndexingProperties", "robustBufferAccessUpdateAfterBind")
 
 
 class Facts:
@@ -62,6 +73,10 @@ class OpenDevice:
         facts: see `Facts`.
         handle: the VkDevice.
         functions: its commands.
+        offer: see `shaderstat.backends.base.Backend`; remarks on it are in `remarks`.
+        tells_executables: likewise.
+        physical_device, instance_functions: the VkPhysicalDevice, and what it is asked with.
+        queue_family: of the one queue.
     """
 
     def __init__(self, launch: Launch) -> None:
@@ -72,7 +87,10 @@ class OpenDevice:
             DriverError: vkCreateDevice failed.
         """
         self._instance = Instance(launch)
+        self.instance_functions = self._instance.functions
         self.handle: Any = NULL
+        self.offer: Offer | None = None
+        self.remarks: list[tuple[str, str]] = []
         try:
             self._open(launch)
         except BaseException:
@@ -82,15 +100,20 @@ class OpenDevice:
     def _open(self, launch: Launch) -> None:
         found = self._instance.open_device(launch.device)
         where = f"{launch.id}: {found.device.name}"
-        if EXECUTABLES not in found.listed:
+        if EXECUTABLES not in found.listed and not launch.runs:
             raise NoTarget(
                 f"{where} has no {EXECUTABLES}: it can't tell what its compiler made",
                 hint="shaderstat targets lists what can",
             )
-        extensions = choose_extensions(found.listed, found.version[:2], self._instance.extensions)
+        listed = found.listed if launch.runs else found.listed - {INSTRUMENTATION}
+        extensions = choose_extensions(listed, found.version[:2], self._instance.extensions)
         chain = found.features(choose_structs(found.version[:2], extensions))
-        features = choose_features(chain.read(), extensions, switched(launch.setup))
-        if EXECUTABLE_INFO not in features:
+        its_switched = {**(ROBUST if launch.runs else {}), **switched(launch.setup)}
+        features = choose_features(chain.read(), extensions, its_switched)
+        if launch.runs and not found.property(*_ROBUST_UPDATES):
+            features = without_update_after_bind(features)
+        self.tells_executables = EXECUTABLE_INFO in features
+        if not self.tells_executables and not launch.runs:
             raise NoTarget(
                 f"{where} has {EXECUTABLES} but not its feature pipelineExecutableInfo: it can't tell what its "
                 "compiler made",
@@ -98,7 +121,8 @@ class OpenDevice:
             )
         chain.write(features)
         arena = Arena()
-        queue = {"queueFamilyIndex": found.queue_family(), "queueCount": 1, "pQueuePriorities": [1.0]}
+        self.queue_family = found.queue_family(both=launch.runs)
+        queue = {"queueFamilyIndex": self.queue_family, "queueCount": 1, "pQueuePriorities": [1.0]}
         create_info = arena.build(
             "VkDeviceCreateInfo", {"pQueueCreateInfos": [queue], "ppEnabledExtensionNames": sorted(extensions)}
         )
@@ -108,6 +132,28 @@ class OpenDevice:
         self.handle = device[0]
         self.functions: Functions = device_functions(self.handle)
         self.facts = Facts(found, extensions, with_aliases(features, extensions))
+        self.physical_device = found.handle
+        self._found = found
+        if launch.runs and INSTRUMENTATION_FEATURE in features:
+            self.offer = self._offer()
+
+    def _offer(self) -> Offer:
+        count = self.facts.property(_INSTRUMENTATION_PROPERTIES, "numMetrics") or 0
+        by_block = self.facts.property(_INSTRUMENTATION_PROPERTIES, "perBasicBlockGranularity")
+        metrics = enumerate_metrics(self.instance_functions, self.physical_device, count, self.remarks)
+        return Offer(metrics, bool(by_block))
+
+    @property
+    def queue(self) -> Any:
+        """The VkQueue."""
+        found = Arena().new("VkQueue *")
+        self.functions["vkGetDeviceQueue"](self.handle, self.queue_family, 0, found)
+        return found[0]
+
+    @property
+    def memory_types(self) -> list[int]:
+        """VkMemoryPropertyFlags of each memory type."""
+        return self._found.memory_types()
 
     def close(self) -> None:
         """Destroy device and instance, once."""

@@ -49,6 +49,13 @@ CHANGE_CODE = frozenset(
     }
 )
 
+# What runs there shall not harm the machine: reads and writes of a resource's end are held to it.
+ROBUST: Mapping[Feature, bool] = {
+    (CORE, "robustBufferAccess"): True,
+    ("VkPhysicalDeviceImageRobustnessFeatures", "robustImageAccess"): True,
+}
+INSTRUMENTATION_FEATURE: Feature = ("VkPhysicalDeviceShaderInstrumentationFeaturesARM", "shaderInstrumentation")
+
 _SHADING_RATE = "VkPhysicalDeviceFragmentShadingRateFeaturesKHR"
 
 
@@ -115,6 +122,16 @@ def choose_features(
         # VUID-VkDeviceCreateInfo-None-08095
         chosen = {(struct, member) for struct, member in chosen if "DescriptorBuffer" not in struct}
     return chosen
+
+
+def without_update_after_bind(features: Set[Feature]) -> set[Feature]:
+    """`features` without those that may not stand beside robustBufferAccess on a device that lacks
+    robustBufferAccessUpdateAfterBind (VUID-VkDeviceCreateInfo-robustBufferAccess-10247)."""
+    if (CORE, "robustBufferAccess") not in features:
+        return set(features)
+    words = ("UniformBuffer", "StorageBuffer", "UniformTexelBuffer", "StorageTexelBuffer")
+    taken = {f"descriptorBinding{word}UpdateAfterBind" for word in words}
+    return {(struct, member) for struct, member in features if member not in taken}
 
 
 def with_aliases(features: Iterable[Feature], extensions: frozenset[str]) -> frozenset[Feature]:

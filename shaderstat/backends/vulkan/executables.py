@@ -9,13 +9,14 @@ can't tell is a remark that leaves the others alone.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from time import perf_counter_ns
 from typing import Any
 
 from shaderstat.backends.base import DriverError, told_less
 from shaderstat.model import ExecutableAnswer, RepresentationAnswer, StatisticAnswer
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan as registry
 
 from .binding import INCOMPLETE, NULL, SUCCESS, Functions, ffi

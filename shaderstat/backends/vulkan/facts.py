@@ -203,18 +203,25 @@ class PhysicalDevice:
         optimal, buffer = self._formats[number]
         return bool((buffer if "_BUFFER_" in feature else optimal) & bit)
 
-    def queue_family(self) -> int:
-        """The first queue family that can compute or draw; the first one where none can."""
+    def memory_types(self) -> list[int]:
+        """VkMemoryPropertyFlags of each memory type."""
+        found = ffi.new("VkPhysicalDeviceMemoryProperties *")
+        self._functions["vkGetPhysicalDeviceMemoryProperties"](self.handle, found)
+        return [found.memoryTypes[index].propertyFlags for index in range(found.memoryTypeCount)]
+
+    def queue_family(self, *, both: bool = False) -> int:
+        """The first queue family that can compute or draw, with `both` rather one that can do both; the first one where
+        none can."""
         count = ffi.new("uint32_t *")
         get = self._functions["vkGetPhysicalDeviceQueueFamilyProperties"]
         get(self.handle, count, NULL)
         families = ffi.new("VkQueueFamilyProperties[]", max(count[0], 1))
         get(self.handle, count, families)
-        graphics_or_compute = 0x3
-        for index in range(count[0]):
-            if families[index].queueFlags & graphics_or_compute and families[index].queueCount:
-                return index
-        return 0
+        flags = [families[index].queueFlags if families[index].queueCount else 0 for index in range(count[0])]
+        graphics_and_compute = 0x3
+        fitting = [index for index, its in enumerate(flags) if its & graphics_and_compute]
+        best = [index for index in fitting if both and flags[index] & graphics_and_compute == graphics_and_compute]
+        return next(iter(best or fitting), 0)
 
 
 def text(array: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from shaderstat.backends.base import DriverError
@@ -12,6 +11,7 @@ from shaderstat.errors import NoTarget
 from shaderstat.instrumentation import EXTENSION as INSTRUMENTATION
 from shaderstat.model import Device, Driver, Launch
 from shaderstat.pipeline.profiles import application
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan as registry
 
 from .binding import INCOMPLETE, NULL, check, ffi, instance_functions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shaderstat.backends.vulkan.builder import Arena
-from shaderstat.backends.vulkan.pipelines import _Feedback, _with_flags
+from shaderstat.backends.vulkan.pipelines import _Feedback, with_flags
 from shaderstat.errors import Unsupported
 
 CAPTURE = 0xC0
@@ -34,14 +34,14 @@ class Facts:
 )
 def test_capture_flags_are_added(given: dict[str, Any], flags: int) -> None:
     before = dict(given)
-    assert _with_flags(given, CAPTURE)["flags"] == flags
+    assert with_flags(given, CAPTURE)["flags"] == flags
     assert given == before
 
 
 @pytest.mark.parametrize("name", ["VkPipelineCreateFlags2CreateInfo", "VkPipelineCreateFlags2CreateInfoKHR"])
 def test_the_64_bit_flags_are_used_instead_where_they_are_there(name: str) -> None:
     given = {"flags": 1, "pNext": [[name, {"flags": "VK_PIPELINE_CREATE_2_64_BIT_INDEXING_BIT_EXT"}], ["VkOther", {}]]}
-    found = _with_flags(given, CAPTURE)
+    found = with_flags(given, CAPTURE)
     assert found["pNext"] == [[name, {"flags": 0x800000000C0}], ["VkOther", {}]]
     assert found["flags"] == 1
     assert given["pNext"][0][1] == {"flags": "VK_PIPELINE_CREATE_2_64_BIT_INDEXING_BIT_EXT"}  # type: ignore[index]
@@ -49,7 +49,7 @@ def test_the_64_bit_flags_are_used_instead_where_they_are_there(name: str) -> No
 
 def test_an_unknown_flag_is_named() -> None:
     with pytest.raises(Unsupported, match="VK_PIPELINE_CREATE_NOPE"):
-        _with_flags({"flags": "VK_PIPELINE_CREATE_NOPE"}, CAPTURE)
+        with_flags({"flags": "VK_PIPELINE_CREATE_NOPE"}, CAPTURE)
 
 
 def feedback(stages: list[dict[str, Any]], facts: Facts) -> tuple[_Feedback, dict[str, Any]]:
