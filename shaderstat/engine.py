@@ -24,6 +24,7 @@ from shaderstat.model import (
     Diagnostic,
     EndEvent,
     Event,
+    Failure,
     NoteEvent,
     PipelineEvent,
     Producer,
@@ -167,6 +168,7 @@ class _Run:
         self.outcomes: Iterator[Outcome] = iter(())
         self.waiting = Reorder()
         self.told: int | None = None  # the last task whose pipeline was yielded
+        self.hung: dict[int, str] = {}  # places of targets, and the pipeline that hung each first
         self.lost: set[int] = set()  # places of targets of which it was said that they are
         self.having: Having | None = None
 
@@ -363,6 +365,7 @@ class _Run:
             yield TargetEvent(target)
         if failure is not None:
             failure = replace(failure, reproduce=self.work.reproduce(task, target))
+        suspicion = self._suspicion(failure, pipeline.id, place)
         result = Result(
             pipeline=pipeline.id,
             target=target.id,
@@ -376,12 +379,26 @@ class _Run:
                 *planned.candidate.diagnostics,
                 *self._with_others(answer, target),
                 *annotator.diagnostics(answer.executables),
+                *suspicion,
             ),
             instrumentation=None if ran is None else _instrumented(ran),
         )
         data = tuple(tuple(one.data for one in executable.representations) for executable in answer.executables)
         state = None if answer.state is None else {"spec": answer.state, "setup": planned.setup}
         yield self._result(result, data, state, () if ran is None else ran.read)
+
+    def _suspicion(self, failure: Failure | None, pipeline: str, place: int) -> tuple[Diagnostic, ...]:
+        """What is to be known of a run that failed on a GPU after another had hung it: its shaders may still be running
+        there when the process that began them is gone (seen with NVIDIA's driver 580.159)."""
+        if failure is None or failure.phase != "run" or self.targets[place].device.type == "cpu":
+            return ()
+        if failure.limit_s is None and failure.vk_result != "VK_ERROR_DEVICE_LOST":
+            return ()
+        first = self.hung.setdefault(place, pipeline)
+        if first == pipeline:
+            return ()
+        message = f"{first} hung this device before: this may be its doing"
+        return (Diagnostic("warning", "run/after-hang", message, hint="run this one alone, after a while"),)
 
     def _with_others(self, answer: Answer, target: Target) -> tuple[Diagnostic, ...]:
         """The answer's remarks: that this device lacks something with the targets that have it."""

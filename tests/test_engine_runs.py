@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,24 @@ def test_the_library_runs_pipelines(scenario: str) -> None:
     assert one.instrumentation is not None and one.executables == ()
     plain = shaderstat.inspect(SCALE, scenario=scenario)
     assert plain.results[0].instrumentation is None and plain.results[0].executables
+
+
+LOSING = """
+instrumentation: {metrics: [fma], per_basic_block: false}
+rules: [{run: {result: VK_ERROR_DEVICE_LOST}}]
+"""
+
+
+def test_what_hung_a_device_is_named_by_what_failed_after_it(tmp_path: Path) -> None:
+    """NVIDIA's driver (580.159) loses the device for what is run after a shader that never ended, though nothing is
+    wrong with it."""
+    (tmp_path / "losing.yaml").write_text(LOSING)
+    julia = str(ROOT / "sample_spirv" / "julia.comp.spv")
+    request = Request((SCALE, julia), scenario=str(tmp_path / "losing.yaml"), execution=replace(RUN, read=()))
+    first, second = [event.result for event in engine.run(request) if isinstance(event, ResultEvent)]
+    for one in (first, second):
+        assert one.failure is not None
+        assert (one.failure.phase, one.failure.vk_result) == ("run", "VK_ERROR_DEVICE_LOST")
+    assert "run/after-hang" not in {one.code for one in first.diagnostics}
+    (told,) = [one for one in second.diagnostics if one.code == "run/after-hang"]
+    assert (told.severity, told.message) == ("warning", "scale hung this device before: this may be its doing")

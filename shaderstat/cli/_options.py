@@ -103,7 +103,7 @@ work = _all(
     ),
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N",
-        help="Compilers at work side by side, for each target. [default: one for each core there is]",
+        help="Compilers at work side by side, for each target. [default: one for each core there is; for runs 1]",
     ),
     click.option("--fail-fast", is_flag=True, help="Stop at the first pipeline without an answer."),
     click.option("--no-cache", is_flag=True, help="Neither use nor keep remembered answers."),

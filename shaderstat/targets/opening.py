@@ -6,10 +6,11 @@ that can be tried side by side is, while the caller reads its files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shaderstat.errors import NoTarget
 from shaderstat.model import Diagnostic, Launch, Request, Setup
+from shaderstat.plain import dataclass
 from shaderstat.pool import Pool
 from shaderstat.targets.catalogue import Scenario, automatic, named
 from shaderstat.targets.choosing import expand
@@ -77,11 +78,17 @@ class Opening:
     def start_again(self, opened: Opened, setup: Setup) -> int:
         """Start a device of another setup on a target that is open: the lane, not waited for."""
         launch = replace(opened.launch, device=opened.hello.device_index, setup=setup, runs=self._runs)
-        return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
+        return self._pool.add(launch, width=self._width, timeout_s=self._request.timeout_s)
 
     def _start(self, launch: Launch) -> int:
         launch = replace(launch, setup=self._setup, runs=self._runs)
-        return self._pool.add(launch, width=self._request.jobs, timeout_s=self._request.timeout_s)
+        return self._pool.add(launch, width=self._width, timeout_s=self._request.timeout_s)
+
+    @property
+    def _width(self) -> int:
+        """Children per target. Runs are made one at a time unless more are asked for: they share one device, and a
+        shader that hangs it takes the others with it."""
+        return self._request.jobs or (1 if self._runs else 0)
 
     def _first(self, launches: list[Launch]) -> Opened:
         """The first launch of one target that answers; the last one's refusal is the target's."""
