@@ -10,7 +10,7 @@ A number that can't be read is no number that holds, and a rule that looks at no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from fractions import Fraction
 
@@ -32,6 +32,7 @@ from shaderstat.model import (
     numbered,
     quantity,
 )
+from shaderstat.plain import dataclass
 
 Number = int | float
 

@@ -7,13 +7,14 @@ target that is the mock's, which has everything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shaderstat.config.scenario import read_scenario
 from shaderstat.config.targets import with_own
 from shaderstat.config.write import Written
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request, Setup
+from shaderstat.plain import dataclass
 from shaderstat.plan import Outline, Planned, select
 from shaderstat.pool import Pool
 from shaderstat.targets import own

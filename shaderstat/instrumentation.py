@@ -7,7 +7,9 @@ last.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from shaderstat.plain import dataclass
 
 EXTENSION = "VK_ARM_shader_instrumentation"
 

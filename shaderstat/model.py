@@ -13,8 +13,10 @@ Enumerations are plain strings, since a reader must accept words that a later ve
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from shaderstat.plain import dataclass
 
 if TYPE_CHECKING:  # 3 ms, which a child needs for other things
     from fractions import Fraction

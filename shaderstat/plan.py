@@ -6,7 +6,7 @@ The manifest's defaults lie lowest, then what it says of a pipeline, then the co
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.config import wishes
@@ -14,6 +14,7 @@ from shaderstat.config.said import Entry, Manifest, Said, find
 from shaderstat.errors import ShaderstatError
 from shaderstat.memory import Memory
 from shaderstat.model import Diagnostic, Request, Setup, SpecOption
+from shaderstat.plain import dataclass
 from shaderstat.variants import Variant, variants
 
 if TYPE_CHECKING:  # read while children start

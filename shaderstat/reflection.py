@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
@@ -19,6 +18,7 @@ from shaderstat.inputs.files import read as read_file
 from shaderstat.inputs.modules import nothing_to_compile, refusal
 from shaderstat.model import Diagnostic
 from shaderstat.pipeline.spec_values import Choice, mixed_types, resolve
+from shaderstat.plain import dataclass
 from shaderstat.registry import spirv as registry
 from shaderstat.spirv.facts import Binding, EntryPoint, InterfaceVariable, Reflection, SpecConstant
 from shaderstat.spirv.reflect import reflect

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import overload
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import STAGE_WORDS, SpecOption
+from shaderstat.plain import dataclass
 
 # Options multiply; beyond this somebody has made a slip.
 MAX_VARIANTS = 1_000_000

@@ -30,7 +30,7 @@ def test_every_name_is_there_and_listed() -> None:
     [
         ("import shaderstat", {"shaderstat"}),
         ("import shaderstat; shaderstat.__version__", {"shaderstat", "shaderstat._version"}),
-        ("from shaderstat import Report", {"shaderstat", "shaderstat.model"}),
+        ("from shaderstat import Report", {"shaderstat", "shaderstat.model", "shaderstat.plain"}),
         ("import shaderstat.child", {"shaderstat", "shaderstat.child"}),
     ],
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from shaderstat.archive.format import KINDS, NAMES, Tag, name
@@ -13,6 +13,7 @@ from shaderstat.archive.records import Records
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import STAGE_BITS
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan
 
 _STRUCTS = {

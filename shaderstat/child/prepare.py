@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Diagnostic, Job
 from shaderstat.pipeline.spec_values import mixed_types, resolve
 from shaderstat.pipeline.stages import StageInput, blame
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import EntryPoint
 from shaderstat.spirv.reflect import reflect
 from shaderstat.spirv.words import load

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from shaderstat.plain import dataclass
 
 # Vulkan environments of SPIRV-Tools, oldest first, with the newest SPIR-V version that each admits (Vulkan
 # specification, appendix "Vulkan Environment for SPIR-V").

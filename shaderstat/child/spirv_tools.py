@@ -17,11 +17,11 @@ import os
 import struct
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from shaderstat.child.spirv_tool import ENVIRONMENTS, LIMIT_S, VALID, Options, Tool, ToolFailed
 from shaderstat.errors import InvalidSpirv
+from shaderstat.plain import dataclass
 from shaderstat.spirv import words as spirv_words
 
 

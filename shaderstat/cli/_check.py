@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import click
@@ -21,6 +21,7 @@ from shaderstat.config.baseline import read_baseline, render
 from shaderstat.config.budgets import BASELINE, Budgets, read_budgets, rule_of_option
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import Baseline, Event, Pipeline, Rule
+from shaderstat.plain import dataclass
 from shaderstat.reporters.outcomes import write_check
 from shaderstat.reporters.text import printable
 

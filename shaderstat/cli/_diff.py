@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 
 from shaderstat.cli import say
 from shaderstat.cli._destinations import Destination
@@ -20,6 +19,7 @@ from shaderstat.compare.sides import Row
 from shaderstat.compare.texts import TextPair, text_pairs
 from shaderstat.compare.view import View, threshold, unmatched
 from shaderstat.errors import ShaderstatError
+from shaderstat.plain import dataclass
 from shaderstat.reporters._diff_words import name_words, place_words, plural, row_words, value_words
 from shaderstat.reporters._ir_diff import draw as draw_texts
 from shaderstat.reporters.outcomes import write_diff

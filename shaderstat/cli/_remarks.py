@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shaderstat.model import Diagnostic
+from shaderstat.plain import dataclass
 
 # Remarks that are kept, and pipelines that are named with each: a run may have a hundred thousand.
 _MOST = 10

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -16,6 +16,7 @@ from shaderstat import variants
 from shaderstat.cli import COMMANDS
 from shaderstat.cli._destinations import ARCHIVE, is_written, path_of
 from shaderstat.model import Request
+from shaderstat.plain import dataclass
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.select import Selection
 

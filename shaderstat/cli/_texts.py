@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from dataclasses import dataclass
 from typing import Any
 
 from shaderstat.cli._files import INDEX, INDEX_SCHEMA
@@ -25,6 +24,7 @@ from shaderstat.model import (
     Target,
     TargetEvent,
 )
+from shaderstat.plain import dataclass
 from shaderstat.reporters.text import printable
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shaderstat.compare.pairs import Statistics
 from shaderstat.compare.sides import Outcome, Row, Side, Subject, Value
 from shaderstat.model import StatisticInfo, Target
+from shaderstat.plain import dataclass
 
 
 def judged(info: StatisticInfo) -> int:

@@ -11,13 +11,14 @@ A name is a statistic's own, or its short one, or a key, which stands for those 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from shaderstat.compare.difference import Change, Difference, Place, judged
 from shaderstat.compare.pairs import Statistics
 from shaderstat.model import StatisticInfo
+from shaderstat.plain import dataclass
 
 _FORM = re.compile(r"(?P<sign>[+-]?)(?P<amount>\d+(?:\.\d+)?)(?P<percent> ?%)?")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shaderstat.compare.difference import Difference, StatusChange
 from shaderstat.compare.gate import Gated
 from shaderstat.compare.view import View
+from shaderstat.plain import dataclass
 
 # Statuses of pipelines of which nothing is known.
 BAD = frozenset({"invalid", "failed", "crashed", "timeout", "missing"})

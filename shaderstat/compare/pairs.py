@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shaderstat.compare.sides import Row, Shape, Side, Subject
 from shaderstat.model import StatisticInfo, Target, merge
+from shaderstat.plain import dataclass
 
 Key = tuple[str, str | None, bool]  # key, unit, whether it judges
 Infos = Mapping[tuple[str, str, int], StatisticInfo]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import Any
 
@@ -29,6 +29,7 @@ from shaderstat.model import (
     numbered,
     quantity,
 )
+from shaderstat.plain import dataclass
 
 # A statistic's cell: a number; text for what is there and is no number (NaN, a format that nobody knows); None for what
 # the driver did not report. None of them is ever taken for 0.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from shaderstat.compare import pairs
 from shaderstat.compare.difference import Difference
 from shaderstat.compare.sides import Outcome, Row, Subject, Text
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

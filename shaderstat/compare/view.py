@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from shaderstat.compare.difference import Change, Difference, Place, judged
 from shaderstat.compare.pairs import unknown
 from shaderstat.model import StatisticInfo
+from shaderstat.plain import dataclass
 
 SORTS = ("percent", "absolute", "name")
 

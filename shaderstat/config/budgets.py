@@ -21,12 +21,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from shaderstat.config.reader import Node, read
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import STAGE_WORDS, UNANSWERED, Limit, Rule
+from shaderstat.plain import dataclass
 
 BASELINE = "shaderstat-baseline.json"
 

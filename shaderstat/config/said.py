@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from shaderstat.model import Setup, SpecOption
+from shaderstat.plain import dataclass
 
 NAME = "shaderstat.yaml"
 

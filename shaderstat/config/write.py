@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shaderstat.config.manifest import CREATE_INFOS, ELSEWHERE, LAYOUT, RENDER_PASS, SAMPLER, SET_LAYOUT, STAGE
 from shaderstat.model import STAGE_BITS, Setup
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan
 
 # What fits into one line of this many columns is written into one.

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shaderstat.memory import Memory
 from shaderstat.model import Device, Driver
+from shaderstat.plain import dataclass
 
 # VkDriverId (vk.xml) to the file's stem. The mock has no VkDriverId and is known by its name.
 FILES: Mapping[int, str] = {

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from shaderstat.inputs.fitting import why_apart
 from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule, Leftover, Unit, read_units
 from shaderstat.memory import Memory
 from shaderstat.model import STAGE_BITS, Diagnostic
+from shaderstat.plain import dataclass
 
 # glslang's stage suffixes, which shaderc, the Vulkan samples and everybody after them use.
 STAGE_SUFFIXES = frozenset(

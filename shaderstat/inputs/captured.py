@@ -6,7 +6,7 @@ import hashlib
 import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from io import BytesIO
 from typing import Any
@@ -22,6 +22,7 @@ from shaderstat.inputs.modules import InputModule
 from shaderstat.memory import Memory
 from shaderstat.model import Diagnostic, Setup
 from shaderstat.pipeline.spec import pack
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)

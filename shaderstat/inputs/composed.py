@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.candidates import KINDS, ORDER, Candidate
@@ -11,6 +10,7 @@ from shaderstat.inputs.entry_points import EntryChoice
 from shaderstat.inputs.files import find_files
 from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule, Unit, read_units
 from shaderstat.model import Diagnostic
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)

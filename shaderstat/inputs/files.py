@@ -18,12 +18,13 @@ import shlex
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError
 from shaderstat.inputs.archives import is_unpacked, split_module
 from shaderstat.model import Diagnostic
+from shaderstat.plain import dataclass
 
 # The largest published modules have a few megabytes. Beyond this, somebody handed over a disk image.
 MAX_BYTES = 256 * 1024 * 1024

@@ -7,12 +7,13 @@ import os
 import shlex
 from array import array
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shaderstat.errors import InvalidSpirv
 from shaderstat.inputs.entry_points import EntryChoice, short
 from shaderstat.inputs.files import File, Source, read
 from shaderstat.model import STAGE_BITS, Diagnostic
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import EXECUTION_MODELS, Scan, ScannedEntry
 from shaderstat.spirv.scan import scan
 from shaderstat.spirv.words import MAGIC, text_hint

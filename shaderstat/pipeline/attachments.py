@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.pipeline.stages import limit
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import EntryPoint
 
 if TYPE_CHECKING:

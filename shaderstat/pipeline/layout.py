@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.model import STAGE_BITS, Diagnostic, stage_names
 from shaderstat.pipeline.stages import SpecValues, StageInput, blame, limit, stage_flags
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import RUNTIME, Binding, SpecConstant
 
 if TYPE_CHECKING:

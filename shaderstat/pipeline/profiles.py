@@ -8,11 +8,11 @@ takes the rest *where it is there*, as that stack does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
 from shaderstat.model import Diagnostic, Setup
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from shaderstat.pipeline.resources import Image
 from shaderstat.pipeline.run_buffers import MOST_BYTES, limit, made
 from shaderstat.pipeline.run_formats import sampled_format, storage_format, texel_bytes
 from shaderstat.pipeline.run_interface import Bound, state
+from shaderstat.plain import dataclass
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts

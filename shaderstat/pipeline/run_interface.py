@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Slot
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan
 from shaderstat.spirv.bindings import PUSH_CONSTANT, binding, unarrayed
 from shaderstat.spirv.comparisons import compared

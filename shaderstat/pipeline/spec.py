@@ -15,11 +15,12 @@ into C structs. Conventions of that plain data:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from shaderstat.model import Diagnostic
 from shaderstat.pipeline.render_passes import second
+from shaderstat.plain import dataclass
 
 # Part of every result's identity: raise it when the same module would get another state.
 SYNTHESIS_VERSION = 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING
 
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import STAGE_BITS
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import EntryPoint, InterfaceVariable, Reflection
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ what it reads fed, and no state beyond that which could change its code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
@@ -18,6 +17,7 @@ from shaderstat.pipeline.layout import push_constant_ranges, set_layouts, specia
 from shaderstat.pipeline.ray_tracing import ray_tracing_state
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
 from shaderstat.pipeline.stages import FLAG_NAMES, StageInput, blame, check_stage, pipeline_kind
+from shaderstat.plain import dataclass
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shaderstat import wire
 from shaderstat.errors import NoTarget
 from shaderstat.model import Answer, Failure, Job, Launch
+from shaderstat.plain import dataclass
 from shaderstat.pool.child import ChildProcess
 
 

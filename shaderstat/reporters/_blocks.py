@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo, last_words
+from shaderstat.plain import dataclass
 from shaderstat.reporters._failures import complaints, why, word
 from shaderstat.reporters._gathered import (
     Gathered,

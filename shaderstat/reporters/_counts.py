@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from shaderstat.instrumentation import CountedBlock, Instrumented
 from shaderstat.model import STAGE_BITS
+from shaderstat.plain import dataclass
 from shaderstat.reporters.text import UNNAMED, named
 
 INVENTED = "these numbers describe one execution with invented inputs"

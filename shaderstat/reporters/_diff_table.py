@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shaderstat.compare.difference import Change, Difference, StatusChange, Total
 from shaderstat.compare.outcome import DiffOutcome
 from shaderstat.compare.view import Entry, View, shown, wants
+from shaderstat.plain import dataclass
 from shaderstat.reporters._diff_words import (
     affected_words,
     count_words,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from shaderstat.budget import Check, Unanswered, Verdict
 from shaderstat.compare.difference import Change, Difference, Place, StatusChange
 from shaderstat.compare.outcome import DiffOutcome, lost
 from shaderstat.model import StatisticInfo
+from shaderstat.plain import dataclass
 from shaderstat.reporters import _check_words, _diff_words
 from shaderstat.reporters.text import printable
 

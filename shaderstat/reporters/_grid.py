@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from shaderstat.plain import dataclass
 from shaderstat.reporters.base import Options
 from shaderstat.reporters.text import Pen, left, right, shorten, span, width
 

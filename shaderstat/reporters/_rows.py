@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shaderstat.model import Result, Statistic, StatisticInfo, Target, numbered
+from shaderstat.plain import dataclass
 from shaderstat.reporters import _failures
 from shaderstat.reporters._gathered import (
     UPPER,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shaderstat.instrumentation import Instrumented
+from shaderstat.plain import dataclass
 from shaderstat.reporters import _blocks
 from shaderstat.reporters._counts import INVENTED, TOTAL, Row, Section, headings, percent, sections
 from shaderstat.reporters._gathered import Gathered

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import BinaryIO, Protocol
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import EndEvent, Event, PipelineEvent, ResultEvent, TargetEvent
+from shaderstat.plain import dataclass
 from shaderstat.reporters.select import Selection, Selector
 
 # Format → "module:class". The class is called with a binary stream and `Options`.

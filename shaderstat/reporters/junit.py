@@ -4,12 +4,12 @@ answer an error, one that its device can't compile is skipped."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
 from shaderstat.budget import Check, Unanswered, Verdict
 from shaderstat.compare.outcome import DiffOutcome
+from shaderstat.plain import dataclass
 from shaderstat.reporters import _check_words
 from shaderstat.reporters._findings import Finding, of_check, of_diff, subjects
 from shaderstat.reporters.base import Options

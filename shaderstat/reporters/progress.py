@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.live import Live
@@ -12,6 +11,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from shaderstat.plain import dataclass
 from shaderstat.reporters.text import printable
 
 # Seconds: a pipeline that takes longer is named.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 import msgspec
@@ -31,6 +31,7 @@ from shaderstat.model import (
     Target,
     TargetEvent,
 )
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ like success.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from shaderstat.model import Executable, ResultEvent, Statistic, StatisticInfo, Target, numbered
+from shaderstat.plain import dataclass
 from shaderstat.reporters.text import printable
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ not read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from shaderstat.plain import dataclass
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import EXECUTION_MODELS, InterfaceVariable
 from shaderstat.spirv.locations import INPUT, OUTPUT, interface

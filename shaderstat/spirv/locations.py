@@ -6,10 +6,10 @@ The functions here recurse once a level of nesting, of which `shaderstat.spirv.d
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from shaderstat.errors import InvalidSpirv, Unsupported
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import InterfaceVariable, Type, Variable
 
 INPUT, OUTPUT = 1, 3

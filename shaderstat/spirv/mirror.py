@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from shaderstat.errors import Unsupported
+from shaderstat.plain import dataclass
 from shaderstat.spirv import assemble as asm
 from shaderstat.spirv.assemble import Assembler
 from shaderstat.spirv.facts import Type, Variable

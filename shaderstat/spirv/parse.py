@@ -8,9 +8,10 @@ recorded, since a good module may be newer than this package; what the validator
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from shaderstat.errors import InvalidSpirv
+from shaderstat.plain import dataclass
 from shaderstat.registry import spirv as registry
 from shaderstat.spirv import words as stream
 from shaderstat.spirv.words import HEADER_WORDS, KNOWN_VERSION, Words, broken_instruction

@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from shaderstat.errors import InvalidSpirv
+from shaderstat.plain import dataclass
 
 MAGIC = 0x07230203
 HEADER_WORDS = 5

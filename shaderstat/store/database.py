@@ -14,10 +14,10 @@ import time
 import zlib
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TypeVar
 
 from shaderstat.model import Diagnostic
+from shaderstat.plain import dataclass
 
 # Part of the file's name: another layout is another file, and versions of shaderstat don't fight over one.
 LAYOUT = 1

@@ -9,9 +9,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from shaderstat.errors import NoTarget
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)

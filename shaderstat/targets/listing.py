@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from glob import glob
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from shaderstat._version import __version__
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import Device, Driver, Launch, Request
+from shaderstat.plain import dataclass
 from shaderstat.pool.environment import recorded
 from shaderstat.targets import manifests, memory
 from shaderstat.targets.catalogue import DEFAULT, named, usual_name

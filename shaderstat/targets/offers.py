@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from shaderstat.instrumentation import Offer
 from shaderstat.model import Device, Diagnostic, Driver, Request, Setup
+from shaderstat.plain import dataclass
 from shaderstat.pool import Pool
 from shaderstat.targets.catalogue import Scenario
 from shaderstat.targets.opening import Opening, target_id

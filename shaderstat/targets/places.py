@@ -8,10 +8,10 @@ by asking it (`shaderstat.targets.probe`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 from shaderstat.model import Launch
+from shaderstat.plain import dataclass
 from shaderstat.targets import manifests
 from shaderstat.targets.chips import CHIPS, Chip
 from shaderstat.trees import Tree, installed

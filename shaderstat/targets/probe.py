@@ -8,11 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from shaderstat import wire
 from shaderstat.model import Answer, Device, Driver, Job, JobModule, Launch
+from shaderstat.plain import dataclass
 from shaderstat.pool import kit
 from shaderstat.pool.child import BOOT, kit_path
 from shaderstat.pool.environment import child_environment

@@ -11,10 +11,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from shaderstat.errors import ShaderstatError
+from shaderstat.plain import dataclass
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 

@@ -12,11 +12,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
 from shaderstat.errors import NoTarget, ShaderstatError
+from shaderstat.plain import dataclass
 from shaderstat.pool import Pool
 from shaderstat.trees import apt, folder, launch
 from shaderstat.trees.folder import Tree

@@ -11,10 +11,11 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
 from shaderstat.errors import NoTarget, ShaderstatError
+from shaderstat.plain import dataclass
 
 RECORD = "tree.json"
 # Version 1 of `RECORD`: the members of `Tree` but its folder.

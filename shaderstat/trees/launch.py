@@ -11,12 +11,12 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from shaderstat.errors import NoTarget
 from shaderstat.model import Launch
+from shaderstat.plain import dataclass
 from shaderstat.trees.folder import Tree
 
 

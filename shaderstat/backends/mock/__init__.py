@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from shaderstat.model import (
     stage_names,
 )
 from shaderstat.pipeline.spec import PipelineSpec
+from shaderstat.plain import dataclass
 from shaderstat.registry import _generated_vulkan as tables
 from shaderstat.registry import vulkan as registry
 from shaderstat.spirv.declare import Declarations

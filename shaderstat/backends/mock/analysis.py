@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from shaderstat.backends.mock import graph, liveness
 from shaderstat.backends.mock.classes import CLASSES, DECISIONS, DISCARDS, classify, needs_derivatives
 from shaderstat.backends.mock.code import OPCODES, Code, Function, Instruction
+from shaderstat.plain import dataclass
 from shaderstat.registry import spirv as registry
 
 _IMAGE_WRITE, _ATOMIC_LOAD = OPCODES["OpImageWrite"], OPCODES["OpAtomicLoad"]

@@ -7,8 +7,9 @@ a branch to nowhere leads nowhere, a value that nobody defines is none. Nothing 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from shaderstat.plain import dataclass
 from shaderstat.registry import _generated_spirv as tables
 from shaderstat.registry import spirv as registry
 from shaderstat.spirv import parse

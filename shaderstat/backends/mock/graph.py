@@ -4,9 +4,9 @@ recursion."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from shaderstat.backends.mock.code import Block, Code, Function
+from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ times their length is bounded: beyond `LIMIT_BITS` there is no answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from shaderstat.backends.mock.code import PHI, VARIABLES, Block, Code, Function
 from shaderstat.backends.mock.graph import Flow
+from shaderstat.plain import dataclass
 
 # Bits in all sets of one kind of a function: 16 MiB; there are four kinds.
 LIMIT_BITS = 1 << 27

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ from shaderstat.backends.base import DriverError
 from shaderstat.errors import NoTarget
 from shaderstat.instrumentation import Metric, MetricBlock, Offer, Slot
 from shaderstat.model import ExecutableAnswer, RepresentationAnswer, StatisticAnswer
+from shaderstat.plain import dataclass
 
 Plain = Mapping[str, Any]
 # An answer beyond this is no test of shaderstat any more but of the machine's memory.

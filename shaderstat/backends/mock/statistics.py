@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from shaderstat.backends.mock.analysis import Analysis
 from shaderstat.backends.mock.classes import CLASSES
 from shaderstat.model import STATISTIC_FORMATS, StatisticAnswer
+from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import EntryPoint
 
 _MOST = 2**64 - 1

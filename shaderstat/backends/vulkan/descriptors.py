@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Slot
 from shaderstat.pipeline.run_interface import name, number
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan as registry
 
 from .binding import NULL, check

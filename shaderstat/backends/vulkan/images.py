@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.pipeline.fills import fill_bytes
 from shaderstat.pipeline.run_images import image_bytes
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan as registry
 
 from .binding import ffi

@@ -8,11 +8,11 @@ a buffer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from shaderstat.backends.base import DriverError
 from shaderstat.errors import Unsupported
+from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan as registry
 
 from .binding import NULL, check, ffi
