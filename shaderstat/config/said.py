@@ -35,6 +35,8 @@ class Said:
 
     def setup(self, below: Setup) -> Setup:
         """`below` with what is said here over it."""
+        if self.profile is None and not self.features and not self.application:
+            return below
         features = {(struct, member): on for struct, member, on in (*below.features, *self.features)}
         return Setup(
             self.profile or below.profile,

@@ -232,7 +232,7 @@ class ChildProcess:
 def _read(descriptor: int) -> bytes | None:
     """What is there; empty at the end, None when there is nothing yet."""
     try:
-        return os.read(descriptor, 1 << 20)
+        return os.read(descriptor, 1 << 16)
     except BlockingIOError:
         return None
     except OSError:

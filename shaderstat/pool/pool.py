@@ -87,6 +87,8 @@ class Pool:
         self._ready: deque[Outcome] = deque()
         self._most = max(MOST, MOST_PER_CORE * cores())
         self._alive = 0
+        # Whether there may be something to hand out: most of what children say is but the phase that they are in.
+        self._news = True
 
     def __enter__(self) -> Pool:
         return self
@@ -177,14 +179,17 @@ class Pool:
 
     def _outcomes(self, left: int) -> Iterator[Outcome]:
         while left:
-            self._fill()
-            if not self._ready:
+            if self._news:
+                self._news = False
+                self._fill()
+            if self._ready:
+                while self._ready:
+                    left -= 1
+                    yield self._ready.popleft()
+                self._news = True  # there is room for more
+                self._pump(block=False)
+            elif not self._news:
                 self._pump()
-                continue
-            while self._ready:
-                left -= 1
-                yield self._ready.popleft()
-            self._pump(block=False)
 
     def _fill(self) -> None:
         """Hand jobs to children that have room, and start children while there is work for them."""
@@ -333,6 +338,7 @@ class Pool:
 
     def _take(self, number: int, child: ChildProcess, kind: int, header: dict[str, Any], blob: bytes) -> None:
         """One frame of a child."""
+        self._news = True
         lane = self.lanes[number]
         if kind == wire.ANSWER and child.jobs:
             answer = replace(wire.answer_from_frame(header, blob), state=child.state)
@@ -367,6 +373,7 @@ class Pool:
 
     def _bury(self, number: int, child: ChildProcess) -> None:
         """A child has died: its job in hand has a result or another try, the job behind it goes back."""
+        self._news = True
         lane = self.lanes[number]
         self._forget(lane, child)
         status, failure = child.post_mortem()
@@ -398,6 +405,7 @@ class Pool:
 
     def _lose(self, lane: Lane, reason: NoTarget) -> None:
         """The target can't be had any more: everything that is left for it fails with the reason."""
+        self._news = True
         lane.lost = reason
         held = [task for child in lane.children for task, _ in child.jobs]
         for task in (*held, *(task for task, _ in lane.loaded)):

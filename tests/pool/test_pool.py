@@ -292,6 +292,21 @@ def test_the_children_that_there_are_do_the_work_where_no_more_can_be_had(
     assert told == {(lane, task): "crashed" if task == 2 else "ok" for lane in lanes for task in range(5)}
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_target_known_of_old_that_can_not_be_started_any_more_fails_its_jobs(others: int) -> None:
+    """Nobody waits for its word: that there is no such program shows when the first job is handed out."""
+    with Pool() as pool:
+        pool.add(mock())
+        hello = pool.wait(0)
+    gone = replace(mock(), prefix=("no-such-program",))
+    with Pool(lambda launch: hello if launch is gone else None) as pool:
+        for launch in (gone, *[mock()] * others):
+            pool.wait(pool.add(launch))
+        outcomes = list(pool.run(3, lambda task, lane: job()))
+    told = {(one.lane, one.task): one.answer.failure and one.answer.failure.code for one in outcomes}
+    assert told == {(lane, task): None if lane else "target/lost" for lane in range(1 + others) for task in range(3)}
+
+
 def test_no_file_to_open_for_the_first_child_is_one_clear_line() -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
