@@ -154,8 +154,14 @@ class _Shapes(dict[int, tuple[int, int, int, int]]):
         return shape
 
 
+# Modules that were read last, by their words: one is looked at from several sides, and variants and pipelines that
+# share a stage follow each other.
+_RECENT: dict[tuple[bool, bytes], Module] = {}
+_MOST_RECENT, _MOST_WORDS = 8, 1 << 16
+
+
 def parse(words: Words, *, functions: bool = True) -> Module:
-    """Read all words.
+    """Read all words. Nobody changes what this gives: it is given again.
 
     Args:
         functions: False to stop where they begin: enough for who asks for types and interfaces alone.
@@ -167,6 +173,19 @@ def parse(words: Words, *, functions: bool = True) -> Module:
             ``spirv/nested-function``, ``spirv/decoration-group``, ``spirv/no-body`` or
             ``limit/decorations``.
     """
+    if not functions or len(words.data) > _MOST_WORDS:
+        return _parse(words, functions)
+    key = words.swapped, words.tobytes()
+    module = _RECENT.get(key)
+    if module is None:
+        module = _parse(words, functions)
+        if len(_RECENT) >= _MOST_RECENT:
+            del _RECENT[next(iter(_RECENT))]
+        _RECENT[key] = module
+    return module
+
+
+def _parse(words: Words, functions: bool) -> Module:
     code = words.data.tolist()
     module = Module(words, code, stream.little_endian(words.data))
     definitions, decorations, names = module.definitions, module.decorations, module.names

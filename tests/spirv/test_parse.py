@@ -219,3 +219,16 @@ def test_an_entry_point_is_called_by_its_own_name_or_not_at_all() -> None:
 def test_names_for_people_may_be_in_any_encoding() -> None:
     found = read(module("", annotations='OpName %void "caf!"').replace(b"caf!", b"caf\xe9", 1))
     assert found.name(next(iter(found.names))) == "caf\ufffd"
+
+
+def test_a_module_that_was_read_last_is_not_read_again() -> None:
+    """By its words, wherever they came from; and not for ever."""
+    data = module(BUFFERS)
+    first = read(data)
+    assert read(bytes(bytearray(data))) is first
+    other = read(module(BUFFERS, annotations='OpName %a "another"'))
+    assert other is not first and len(other.names) == 1
+    assert parse(load(data), functions=False).functions == {}
+    for number in range(50):
+        read(module(annotations=f'OpName %uint "{number}"'))
+    assert read(data) is not first
