@@ -98,10 +98,13 @@ def _runs() -> ModuleType:
     return wire_runs
 
 
-def frame(kind: int, header: Mapping[str, Any], blob: bytes = b"") -> bytes:
-    """One frame as bytes."""
-    text = json.dumps(header, separators=(",", ":")).encode()
-    return HEAD.pack(MAGIC, kind, len(text), len(blob)) + text + blob
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def frame(kind: int, header: Mapping[str, Any], *blobs: bytes) -> bytes:
+    """One frame as bytes; the blob is `blobs`, one after the other."""
+    text = _encode(header).encode()
+    return b"".join((HEAD.pack(MAGIC, kind, len(text), sum(map(len, blobs))), text, *blobs))
 
 
 def phase_frame(phase: str) -> bytes:
@@ -143,8 +146,8 @@ class FrameReader:
         end = HEAD.size + size + blob_size
         if len(buffer) < end:
             return None
-        text = bytes(buffer[HEAD.size : HEAD.size + size])
-        blob = bytes(buffer[HEAD.size + size : end])
+        with memoryview(buffer) as view:  # a slice of the buffer itself would be one more copy of a hundred megabytes
+            text, blob = bytes(view[HEAD.size : HEAD.size + size]), bytes(view[HEAD.size + size : end])
         del buffer[:end]
         try:
             header = json.loads(text)
@@ -203,7 +206,7 @@ def job_to_plain(job: Job) -> tuple[dict[str, Any], list[bytes]]:
 def job_frame(job: Job) -> bytes:
     """`job_to_plain` as a frame."""
     header, blobs = job_to_plain(job)
-    return frame(JOB, header, b"".join(blobs))
+    return frame(JOB, header, *blobs)
 
 
 def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
@@ -234,7 +237,7 @@ def job_from_frame(header: Mapping[str, Any], blob: bytes) -> Job:
 def state_frame(state: Mapping[str, Any]) -> bytes:
     """What is about to be compiled (`Job.keep_state`)."""
     blobs: list[bytes] = []
-    return frame(STATE, {"state": _without_bytes(state, blobs, 0)}, b"".join(blobs))
+    return frame(STATE, {"state": _without_bytes(state, blobs, 0)}, *blobs)
 
 
 def state_from_frame(header: Mapping[str, Any], blob: bytes) -> Mapping[str, Any]:
@@ -364,7 +367,7 @@ def answer_frame(answer: Answer, *, leaves: bool = False) -> bytes:
     header, blobs = answer_to_plain(answer)
     if leaves:
         header["leaves"] = True
-    return frame(ANSWER, header, b"".join(blobs))
+    return frame(ANSWER, header, *blobs)
 
 
 # Most numbers were there before, and never change: zeros, and what is constant on a GPU.
