@@ -261,7 +261,10 @@ class _Run:
         }
 
     def _look_up(self) -> None:
-        """Find out what is remembered of each lane."""
+        """Find out what is remembered of each lane, and remember which targets there aren't."""
+        for lane in self.pool.lanes if self.store is not None else ():
+            if self.store is not None and lane.refused and lane.lost is not None:
+                self.store.learn_refusal(lane.launch, lane.lost)
         for its in self.lanes if self.store is not None else ():
             for number in its.values():
                 if self.store is None or not isinstance(number, int):

@@ -68,7 +68,8 @@ class Child:
                 launch = replace(launch, device=first_device_that_answers(launch))
             backend = open_backend(launch, tools)
         except NoTarget as error:
-            self._send(wire.frame(wire.REFUSED, {"message": error.message, "hint": error.hint}))
+            lasting = isinstance(error, NothingAnswers)
+            self._send(wire.frame(wire.REFUSED, {"message": error.message, "hint": error.hint, "lasting": lasting}))
             return
         watchdog.disarm()
         facts = backend.facts
@@ -215,12 +216,17 @@ class Child:
                 _write_all(self._out, wire.frame(wire.DEADLINE, {"phase": self._phase}))
 
 
+class NothingAnswers(NoTarget):
+    """There are devices, and none is of any use."""
+
+
 def first_device_that_answers(launch: Launch) -> int:
     """The index of the first physical device that has VK_KHR_pipeline_executable_properties; where shaders shall run,
     of one that counts, else of a GPU, else of any.
 
     Raises:
-        NoTarget: none has it.
+        NothingAnswers: none has it.
+        NoTarget: there is no device.
     """
     from shaderstat.backends.vulkan import enumerate_devices
 
@@ -231,7 +237,7 @@ def first_device_that_answers(launch: Launch) -> int:
         if device.answers:
             return device.index
     names = ", ".join(device.name for device in devices)
-    raise NoTarget(f"no device here has VK_KHR_pipeline_executable_properties ({names or 'there is none'})")
+    raise NothingAnswers(f"no device here has VK_KHR_pipeline_executable_properties ({names})")
 
 
 def _planned(

@@ -19,8 +19,9 @@ class Lane:
 
     Attributes:
         hello: what its first child said, or what is known of old.
-        recalled: whether `hello` is known of old: then no child is started before there is work.
+        recalled: whether `hello` or `lost` is known of old: then no child is started before there is work.
         lost: why the target can't be had.
+        refused: whether it can't be had as long as the drivers there are the same.
         is_dropped: it takes no part in the work.
         is_waiting: it wants its first child, and there were too many of other lanes.
         tasks: what it is to do; those from place `next` on were not loaded yet.
@@ -37,6 +38,7 @@ class Lane:
     hello: wire.Hello | None = None
     recalled: bool = False
     lost: NoTarget | None = None
+    refused: bool = False
     is_dropped: bool = False
     is_waiting: bool = False
     children: list[ChildProcess] = field(default_factory=list)

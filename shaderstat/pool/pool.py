@@ -50,7 +50,7 @@ SCARCE = {
 }
 
 Load = Callable[[int, int], Job | Answer]
-Recall = Callable[[Launch], wire.Hello | None]
+Recall = Callable[[Launch], wire.Hello | NoTarget | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +119,13 @@ class Pool:
             The lane's number.
         """
         number = len(self.lanes)
-        hello = self._recall(launch) if self._recall else None
-        self.lanes.append(
-            Lane(launch, width or cores(), timeout_s, hello, recalled=hello is not None, is_waiting=hello is None)
-        )
+        known = self._recall(launch) if self._recall else None
+        lane = Lane(launch, width or cores(), timeout_s, recalled=known is not None, is_waiting=known is None)
+        if isinstance(known, NoTarget):
+            lane.lost = known
+        else:
+            lane.hello = known
+        self.lanes.append(lane)
         self._most = max(self._most, width)
         self._start_waiting()
         return number
@@ -360,6 +363,7 @@ class Pool:
                     lane, NoTarget(f"{lane.launch.id}: another driver or device answers now", hint="run it again")
                 )
         elif kind == wire.REFUSED and child.hello is None:
+            lane.refused = bool(header.get("lasting"))
             self._lose(lane, NoTarget(header["message"], hint=header["hint"]))
         else:
             raise ValueError("not its turn")

@@ -93,6 +93,15 @@ def place_key(launch: Launch) -> bytes | None:
     return digest(["place", kit(), launch_to_plain(launch), seen])
 
 
+def refusal_key(launch: Launch) -> bytes | None:
+    """What decides that no device answers, there where any would do: `place_key` and the drivers' own files, of which
+    nobody tells once they have been let go. None as there, and where there is a GPU: it may have been unwell."""
+    place = place_key(launch)
+    if place is None or any(_devices()):
+        return None
+    return digest(["refusal", place.hex(), [*_states(dict.fromkeys(_drivers(child_environment(launch))))]])
+
+
 def unchanged(hello: Hello) -> bool:
     """Whether the files of the driver are still those that said `hello`."""
     for one in hello.libraries:
@@ -120,6 +129,21 @@ def _loader_folders(environment: Mapping[str, str]) -> Iterator[str]:
         yield from (f"{root}/vulkan/{name}" for name in _LOADER)
     for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH", "VK_ADD_LAYER_PATH"):
         yield from filter(None, environment.get(name, "").split(":"))
+
+
+def _drivers(environment: Mapping[str, str]) -> Iterator[str]:
+    """The files of drivers that manifests name, wherever the dynamic loader may find those without a path."""
+    folders = [*environment.get("LD_LIBRARY_PATH", "").split(":"), "/usr/local/lib", "/usr/lib", "/usr/lib64", "/lib64"]
+    folders += [one for parent in ("/usr/local/lib", "/usr/lib") for one in _listed(parent) if "-linux-" in one]
+    for manifest, _ in _states(_loader_folders(environment)):
+        if not manifest.endswith(".json"):
+            continue
+        try:
+            named = json.loads(Path(manifest).read_bytes())["ICD"]["library_path"]
+            found = [os.path.dirname(manifest)] if "/" in named else folders
+            yield from (os.path.join(folder, named) for folder in found if folder)
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
 
 
 def _tools(environment: Mapping[str, str]) -> Iterator[str]:
@@ -166,7 +190,10 @@ def _boot() -> str:
 
 def _devices() -> Iterator[tuple[str, int, int, int]]:
     """The device nodes of GPUs, and who may open them: containers show some of them, and eGPUs come and go."""
-    nodes = [*_listed("/dev/dri"), *(one for one in _listed("/dev") if one.startswith(("/dev/nvidia", "/dev/kfd")))]
+    nodes = [
+        *_listed("/dev/dri"),
+        *(one for one in _listed("/dev") if one.startswith(("/dev/nvidia", "/dev/kfd", "/dev/dxg"))),
+    ]
     for node in nodes:
         try:
             found = os.stat(node)

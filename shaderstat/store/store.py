@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from shaderstat import wire
+from shaderstat.errors import NoTarget
 from shaderstat.model import Answer, Diagnostic, Job, Launch
 from shaderstat.store.database import Contents, Database
-from shaderstat.store.identity import digest, kit, place_key, target_key, unchanged
+from shaderstat.store.identity import digest, kit, place_key, refusal_key, target_key, unchanged
 
 # What is written waits for company, but not for long: another run may need it, and this one may be killed.
 WAITING = 64
@@ -71,10 +72,12 @@ class Store:
 
     # ── Targets ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def recall(self, launch: Launch) -> wire.Hello | None:
+    def recall(self, launch: Launch) -> wire.Hello | NoTarget | None:
         """What a launch's child would say, where that is known and nothing that decides it has changed."""
         if not self._database.is_open:
             return None
+        if launch.device < 0 and (refusal := self._refusal(launch)) is not None:
+            return refusal
         key = place_key(launch)
         if key is None:
             return None
@@ -91,6 +94,20 @@ class Store:
         key = next((key for one, key in self._places if one is launch), None)
         if key is not None and (hello.libraries or launch.backend != "vulkan"):
             self._keep(key, "target", json.dumps(wire.hello_to_plain(hello)).encode())
+
+    def _refusal(self, launch: Launch) -> NoTarget | None:
+        key = refusal_key(launch)
+        data = self._find(key) if key is not None else None
+        try:
+            return None if data is None else NoTarget(*json.loads(data))
+        except (ValueError, TypeError):
+            return None
+
+    def learn_refusal(self, launch: Launch, reason: NoTarget) -> None:
+        """Keep that no device answers there, for `recall`."""
+        key = refusal_key(launch)
+        if key is not None:
+            self._keep(key, "target", json.dumps([reason.message]).encode())
 
     def target(self, launch: Launch, hello: wire.Hello) -> bytes | None:
         """What the keys of a target's answers begin with; None where nothing may be remembered of it."""

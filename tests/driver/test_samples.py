@@ -7,7 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from shaderstat.model import STAGE_WORDS
+import pytest
+
+from shaderstat import engine
+from shaderstat.model import STAGE_WORDS, Request, ResultEvent
+from shaderstat.pool import pool
+from shaderstat.store import identity
 from tests.conftest import ROOT, Run
 from tests.driver.conftest import NAVI21, Stats, numbers
 from tests.malformed.make import GOOD, module, where
@@ -165,3 +170,17 @@ def test_the_validation_layer_is_silent_but_for_a_planted_error(
     assert any("overlaps" in one for one in said), f"the layer did not look: {log}"
     others = [one for one in said if "overlaps" not in one]
     assert len(others) <= 1 and all("pSpecializationInfo-06849" in one for one in others), log
+
+
+def test_a_second_run_starts_nothing_whoever_chose_the_target(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That the host's own devices don't answer is remembered like what the null device says."""
+    monkeypatch.setenv("SHADERSTAT_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(identity, "_devices", lambda: iter(()))
+    request = Request((str(samples / "scale.comp.spv"),))
+    first = [event.result for event in engine.run(request) if isinstance(event, ResultEvent)]
+    monkeypatch.setattr(pool, "ChildProcess", None)
+    second = [event.result for event in engine.run(request) if isinstance(event, ResultEvent)]
+    assert [one.executables for one in second] == [one.executables for one in first]
+    assert [(one.target, one.cached) for one in second] == [(one.target, True) for one in first]

@@ -307,6 +307,14 @@ def test_a_target_known_of_old_that_can_not_be_started_any_more_fails_its_jobs(o
     assert told == {(lane, task): None if lane else "target/lost" for lane in range(1 + others) for task in range(3)}
 
 
+def test_a_target_that_is_known_not_to_be_there_is_not_tried() -> None:
+    with Pool(lambda launch: NoTarget("no device here")) as pool:
+        lane = pool.add(mock())
+        with pytest.raises(NoTarget, match="no device here"):
+            pool.wait(lane)
+        assert not pool.lanes[lane].children
+
+
 def test_no_file_to_open_for_the_first_child_is_one_clear_line() -> None:
     resource = pytest.importorskip("resource")
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from shaderstat.child.libraries import library, mapped
 from shaderstat.model import Device, Driver, Launch
 from shaderstat.store import identity
-from shaderstat.store.identity import place_key, target_key, unchanged
+from shaderstat.store.identity import place_key, refusal_key, target_key, unchanged
 from shaderstat.wire import Hello, Library
 
 DRIVER = Library("/usr/lib/libvulkan_radeon.so", 10, 20, "abcd")
@@ -20,6 +21,8 @@ LAUNCH = Launch("radv:navi21", "vulkan", "null-device", environment={"RADV_FORCE
 HELLO = Hello(
     Driver(3, "radv", "22.3.6", "Mesa 22.3.6"), Device("GPU", 1, 2, "other", "1.3.0", "00" * 16), 0, "v1", (DRIVER,)
 )
+
+HOST = Launch("host", "vulkan", "host", device=-1)
 
 Change = Callable[[Launch, Hello], tuple[Launch, Hello]]
 
@@ -93,6 +96,31 @@ def test_a_new_driver_or_layer_may_come_first(clean_environment: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "new.json").write_text("{}")
     assert place_key(LAUNCH) != before
+
+
+@pytest.mark.parametrize("named", ["libdriver.so", "../libdriver.so"])
+def test_that_no_device_answers_holds_until_a_driver_changes(
+    named: str, clean_environment: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identity, "_devices", lambda: iter(()))
+    folder = clean_environment / "data" / "vulkan" / "icd.d"
+    folder.mkdir(parents=True)
+    (folder / "new.json").write_text(json.dumps({"ICD": {"library_path": named}}))
+    (folder / "broken.json").write_text('{"ICD": 1}')
+    driver = clean_environment / "data" / "vulkan" / "libdriver.so"
+    monkeypatch.setenv("LD_LIBRARY_PATH", str(driver.parent))
+    before = refusal_key(HOST)
+    assert before is not None and refusal_key(HOST) == before and place_key(HOST) != before
+    driver.write_bytes(b"built")
+    built = refusal_key(HOST)
+    os.utime(driver, ns=(1, 1))
+    assert len({before, built, refusal_key(HOST)}) == 3
+
+
+def test_that_no_device_answers_is_not_remembered_where_there_is_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been unwell, and would be missed for ever."""
+    monkeypatch.setattr(identity, "_devices", lambda: iter([("/dev/dri/card0", 1, 2, 3)]))
+    assert refusal_key(HOST) is None and place_key(HOST) is not None
 
 
 def test_this_programs_own_part_counts(monkeypatch: pytest.MonkeyPatch) -> None:

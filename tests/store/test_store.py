@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from shaderstat.errors import NoTarget
 from shaderstat.model import (
     Answer,
     Diagnostic,
@@ -16,6 +17,7 @@ from shaderstat.model import (
     Failure,
     Job,
     JobModule,
+    Launch,
     RepresentationAnswer,
     StatisticAnswer,
 )
@@ -153,3 +155,19 @@ def test_a_fact_is_remembered(folder: str) -> None:
         assert store.fact("asker", "b" * 64) == []
         assert store.fact("asker", "c" * 64) is None
         assert store.contents.entries == {"fact": 2}
+
+
+def test_that_no_device_answers_is_recalled_and_asked_anew_at_will(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shaderstat.store.identity._devices", lambda: iter(()))
+    host = Launch("host", "vulkan", "host", device=-1)
+    with Store(folder, LIMIT) as store:
+        assert store.recall(host) is None
+        store.learn_refusal(host, NoTarget("no device here"))
+    with Store(folder, LIMIT) as store:
+        found = store.recall(host)
+        assert isinstance(found, NoTarget) and found.message == "no device here"
+        assert store.recall(replace(host, device=0)) is None
+    with Store(folder, LIMIT, refresh=True) as store:
+        assert store.recall(host) is None
