@@ -109,12 +109,15 @@ def test_a_dispatch(count: Count, size: str, invocations: int) -> None:
     assert blocks(count(f"eight.comp.spv --dispatch {size}")) == [(0, 0, 0, "compute", 0, invocations)]
 
 
+# Half of a target of 8x8 pixels is inside: three of its four blocks of 4x4, as llvmpipe counts up to some version
+# between Mesa 22.3 and 25.0, or the pixels themselves without those on the edge.
+FRAGMENTS = (48, 28)
+
+
 def test_a_draw(count: Count) -> None:
-    """Half of the target is inside: three of its four blocks of 4x4 pixels, as llvmpipe counts them."""
-    assert blocks(count(f"{FLAT} --draw 3,1 --extent 8,8")) == [
-        (0, 0, 0, "vertex", 0, 3),
-        (0, 0, 0, "fragment", 0, 48),
-    ]
+    vertex, fragment = blocks(count(f"{FLAT} --draw 3,1 --extent 8,8"))
+    assert vertex == (0, 0, 0, "vertex", 0, 3)
+    assert fragment in [(0, 0, 0, "fragment", 0, some) for some in FRAGMENTS]
 
 
 def test_samples_run_as_many_invocations_as_their_source_says(count: Count, samples: Path) -> None:
@@ -196,6 +199,8 @@ def test_the_layer_found_nothing_to_complain_of(count: Count, tmp_path: Path) ->
 
 def test_every_value_of_every_block(count: Count) -> None:
     report = count(f"{FLAT} --draw 3 --extent 8,8", metrics=6, blocks=3, subs=2)
+    fragments = next(one[5] for one in blocks(report) if one[3:5] == ("fragment", 0))
+    assert fragments in FRAGMENTS
     expected = [
         (
             0,
@@ -207,7 +212,7 @@ def test_every_value_of_every_block(count: Count) -> None:
             *(made_up(0, sub, bit, block, m) for m in range(1, 6)),
         )
         for sub in range(2)
-        for name, bit, first in (("vertex", VERTEX, 3), ("fragment", FRAGMENT, 48))
+        for name, bit, first in (("vertex", VERTEX, 3), ("fragment", FRAGMENT, fragments))
         for block in range(3)
     ]
     assert blocks(report) == expected
@@ -221,7 +226,8 @@ def test_blocks_in_any_order_are_sorted(count: Count, order: str) -> None:
 
 
 def test_a_block_of_several_stages(count: Count) -> None:
-    assert blocks(count(f"{FLAT} --draw 3 --extent 8,8", stages="merged")) == [(0, 0, 0, "vertex+fragment", 0, 51)]
+    (block,) = blocks(count(f"{FLAT} --draw 3 --extent 8,8", stages="merged"))
+    assert block in [(0, 0, 0, "vertex+fragment", 0, 3 + some) for some in FRAGMENTS]
 
 
 def test_values_up_to_the_last_bit(count: Count) -> None:
@@ -301,6 +307,11 @@ def test_metrics_that_cannot_be_told_are_one_line(instrument: Callable[..., Any]
 
 
 def test_a_bit_that_cannot_be_said_is_never_left_out(count: Count) -> None:
+    plain = count("eight.comp.spv --dispatch 1")
+    version = [int(part) for part in plain["targets"][0]["device"]["api_version"].split(".")]
+    if version >= [1, 4]:  # it is said in the core
+        assert blocks(count("eight.comp.spv --dispatch 1", maintenance5=0)) == blocks(plain)
+        return
     report = count("eight.comp.spv --dispatch 1", maintenance5=0, status=2)
     assert only(report)["status"] == "unsupported"
     (message,) = [one["message"] for one in only(report)["diagnostics"]]

