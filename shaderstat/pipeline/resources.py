@@ -20,8 +20,8 @@ class Buffer:
         size: in bytes.
         fill: its content: what `fill` doesn't cover is zero.
         format: of a texel buffer's view, empty otherwise.
-        addresses: byte offsets at which the address of the buffer (-2, 0) stands: physical storage buffer pointers.
-            They stand in given data as well, which can't know one.
+        addresses: where physical storage buffer pointers stand: (offset in bytes, offset in the buffer (-2, 0) that it
+            points to). They stand in given data as well, which can't know an address.
         called: what its content is called where shaderstat made it up.
     """
 
@@ -31,7 +31,7 @@ class Buffer:
     size: int
     fill: Fill
     format: str = ""
-    addresses: tuple[int, ...] = ()
+    addresses: tuple[tuple[int, int], ...] = ()
     called: str = ""
 
 
@@ -134,6 +134,6 @@ class Resources:
     vertices: tuple[Buffer, ...] = ()
     push: bytes = b""
     push_given: int = 0
-    push_addresses: tuple[int, ...] = ()
+    push_addresses: tuple[tuple[int, int], ...] = ()
     indirect: Buffer | None = None
     target: Target | None = None

@@ -12,8 +12,8 @@ from shaderstat.pipeline.resources import Buffer
 from shaderstat.pipeline.run_formats import texel_buffer_format, texel_bytes
 from shaderstat.pipeline.run_interface import Bound, name, number, state
 from shaderstat.pipeline.run_partners import COVERING, vertex_data
-from shaderstat.spirv.facts import Type
-from shaderstat.spirv.layout import POINTER_BYTES, Sizes
+from shaderstat.pipeline.run_pointers import MOST_BYTES, Pointers, block_bytes
+from shaderstat.spirv.layout import Sizes
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts
@@ -26,12 +26,6 @@ RUNTIME_ELEMENTS = 1024
 # beyond are these again.
 RUNTIME_DESCRIPTORS = 16
 MOST_DESCRIPTORS = 1024
-# A block whose size can't be told, and what pointers point to, have at least so many bytes.
-UNKNOWN_BYTES = 1 << 16
-# One resource; a guess of ours that wants more is none.
-MOST_BYTES = 1 << 30
-# Pointers in one buffer that get an address; an array of more is seldom followed.
-MOST_POINTERS = 1 << 16
 
 BUFFERS = (
     "UNIFORM_BUFFER",
@@ -41,8 +35,6 @@ BUFFERS = (
     "INLINE_UNIFORM_BLOCK",
 )
 TEXEL_BUFFERS = ("UNIFORM_TEXEL_BUFFER", "STORAGE_TEXEL_BUFFER")
-_PHYSICAL = 5349  # StorageClass PhysicalStorageBuffer
-_OFFSET = 35
 _RANGES = {"UNIFORM_BUFFER": "maxUniformBufferRange", "STORAGE_BUFFER": "maxStorageBufferRange"}
 # Drivers read uniform blocks by 16 bytes, as std140 lays them out.
 _UNITS = {"UNIFORM_BUFFER": 16, "STORAGE_BUFFER": 4}
@@ -53,12 +45,15 @@ def made(bound: Bound) -> int:
     return max(1, min(bound.count, bound.declared or RUNTIME_DESCRIPTORS, MOST_DESCRIPTORS))
 
 
-def buffers(bound: Bound, given: Fill | None, elements: int, facts: DeviceFacts) -> Iterator[Buffer]:
+def buffers(
+    bound: Bound, given: Fill | None, elements: int, pointers: Pointers, facts: DeviceFacts
+) -> Iterator[Buffer]:
     """The buffers behind a binding.
 
     Args:
         given: what was said of its content.
         elements: of an array without a length.
+        pointers: are told what the buffers point to.
 
     Raises:
         Unsupported: ``run/too-small``, ``run/too-large``, ``run/limit`` or ``run/format``.
@@ -67,7 +62,7 @@ def buffers(bound: Bound, given: Fill | None, elements: int, facts: DeviceFacts)
         yield from _texel_buffers(bound, given, elements, facts)
         return
     kind = "STORAGE_BUFFER" if bound.type.startswith("STORAGE") else "UNIFORM_BUFFER"
-    needed = max((_bytes(type) or 0 for type in bound.types), default=0)
+    needed = max((Sizes().size(type) or 0 for type in bound.types), default=0)
     wanted = max((block_bytes(type, elements) for type in bound.types), default=0)
     what = bound.where
     if bound.type == "INLINE_UNIFORM_BLOCK":
@@ -78,8 +73,9 @@ def buffers(bound: Bound, given: Fill | None, elements: int, facts: DeviceFacts)
     else:
         size, count = _size(what, given, needed, wanted + -wanted % _UNITS[kind]), made(bound)
         limit(facts, _RANGES[kind], size, f"{what} has {size} bytes")
-    pointers = sorted({offset for type in bound.types for offset in addresses(type, size)})
-    buffer = Buffer(bound.slot, 0, f"VK_DESCRIPTOR_TYPE_{bound.type}", size, given or Fill(), "", tuple(pointers))
+    places = dict(place for type in bound.types for place in pointers.places(type, size))
+    type_name = f"VK_DESCRIPTOR_TYPE_{bound.type}"
+    buffer = Buffer(bound.slot, 0, type_name, size, given or Fill(), "", tuple(sorted(places.items())))
     yield from (replace(buffer, element=element) for element in range(count))
 
 
@@ -134,87 +130,6 @@ def _divisors(vertex_input: Plain) -> Mapping[int, int]:
         if "VertexInputDivisorState" in struct:
             return {each.get("binding", 0): each.get("divisor", 0) for each in members["pVertexBindingDivisors"]}
     return {}
-
-
-def indirect(types: Iterable[Type], elements: int) -> Buffer | None:
-    """What all pointers in the blocks `types` point to; None where they hold none."""
-    pointees = list(_pointees(types))
-    if not pointees:
-        return None
-    wanted = max((block_bytes(each, elements) for each in pointees if each is not None), default=0)
-    size = max(wanted + -wanted % 16, UNKNOWN_BYTES)
-    _size("what pointers point to", None, 0, size)
-    inner = sorted({offset for each in pointees if each is not None for offset in addresses(each, size)})
-    return Buffer((-2, 0), 0, "", size, Fill(), "", tuple(inner))
-
-
-def block_bytes(type: Type, elements: int) -> int:
-    """The size of a block, `elements` of the array without a length at its end included."""
-    size = _bytes(type)
-    if size is None:
-        return UNKNOWN_BYTES
-    last = type.members[-1].type if type.members else type
-    if last.kind != "runtime_array" or last.element is None:
-        return size
-    first = type.members[-1].decorations.get(_OFFSET, (size,))[0] if type.members else 0
-    return max(size, first + elements * _stride(last))
-
-
-def addresses(type: Type, size: int) -> list[int]:
-    """Where pointers lie in a block that has `size` bytes."""
-    found: list[int] = []
-    _walk(type, 0, size, found)
-    return found
-
-
-def _walk(type: Type, at: int, end: int, found: list[int]) -> None:
-    if not _holds_pointers(type):
-        return
-    if type.kind == "pointer":
-        if at + POINTER_BYTES <= end and len(found) < MOST_POINTERS:
-            found.append(at)
-    elif type.kind == "struct":
-        for member in type.members:
-            _walk(member.type, at + member.decorations.get(_OFFSET, (0,))[0], end, found)
-    elif type.element is not None:
-        stride = _stride(type)
-        count = type.length if type.kind == "array" else (end - at) // stride
-        for index in range(min(count, MOST_POINTERS)):
-            if at + index * stride >= end or len(found) >= MOST_POINTERS:
-                return
-            _walk(type.element, at + index * stride, end, found)
-
-
-def _holds_pointers(type: Type) -> bool:
-    return any(each.kind == "pointer" for each in _inside([type]))
-
-
-def _pointees(types: Iterable[Type]) -> Iterator[Type | None]:
-    """What the physical pointers in blocks point to, near and far; None where it is declared only later."""
-    return (one.element for one in _inside(types) if one.kind == "pointer" and one.storage == _PHYSICAL)
-
-
-def _inside(types: Iterable[Type]) -> Iterator[Type]:
-    """All types that `types` hold or point to, each once; those of several modules share their ids."""
-    pending, seen = list(types), set[int]()
-    while pending:
-        one = pending.pop()
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        pending += [member.type for member in one.members]
-        if one.element is not None:
-            pending.append(one.element)
-
-
-def _bytes(type: Type) -> int | None:
-    return Sizes().size(type)
-
-
-def _stride(array: Type) -> int:
-    element = _bytes(array.element) if array.element is not None else None
-    return max(array.array_stride or element or 4, 1)
 
 
 # ── What was given, and what there may be ─────────────────────────────────────────────────────────────────────────

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Fill
 from shaderstat.pipeline.resources import Image
-from shaderstat.pipeline.run_buffers import MOST_BYTES, limit, made
+from shaderstat.pipeline.run_buffers import limit, made
 from shaderstat.pipeline.run_formats import sampled_format, storage_format, texel_bytes
 from shaderstat.pipeline.run_interface import Bound, state
+from shaderstat.pipeline.run_pointers import MOST_BYTES
 from shaderstat.plain import dataclass
 
 if TYPE_CHECKING:

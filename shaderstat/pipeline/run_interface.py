@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Slot
+from shaderstat.pipeline.run_pointers import inside
 from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan
 from shaderstat.spirv.bindings import PUSH_CONSTANT, binding, unarrayed
@@ -62,10 +63,18 @@ class Bound:
 
 @dataclass(slots=True)
 class Interface:
-    """All that a run must feed: `bound` by slot, `push` the blocks of push constants."""
+    """All that a run must feed.
+
+    Attributes:
+        bound: by slot.
+        push: the blocks of push constants.
+        pointees: what pointers in blocks lead to that are declared before it, by Python's `id` of the pointer, which
+            is in one of the types above or reached from them.
+    """
 
     bound: dict[Slot, Bound] = field(default_factory=dict)
     push: list[Type] = field(default_factory=list)
+    pointees: dict[int, Type] = field(default_factory=dict)
 
 
 def interface(spec: PipelineSpec, stages: Sequence[StageInput]) -> Interface:
@@ -79,13 +88,17 @@ def interface(spec: PipelineSpec, stages: Sequence[StageInput]) -> Interface:
     """
     places = dict(_places(spec))
     found = Interface()
-    for entry, words in _entries(spec, stages):
+    _refuse_heaps(spec)
+    for entry, words, forward in _entries(spec, stages):
         comparing = compared(load(words))
         for variable in entry.resources:
             if variable.storage == PUSH_CONSTANT:
                 found.push.append(variable.type)
                 continue
             _take(found, variable, places, variable.id in comparing)
+        if forward:
+            blocks = [*(variable.type for variable in entry.resources), *forward.values()]
+            found.pointees.update((id(each), forward[each.id]) for each in inside(blocks) if each.id in forward)
     return found
 
 
@@ -135,13 +148,25 @@ def name(type: str, value: Any) -> str:
     return value if isinstance(value, str) else vulkan.name(type, int(value or 0)) or str(value)
 
 
-def _entries(spec: PipelineSpec, stages: Sequence[StageInput]) -> Iterator[tuple[EntryPoint, bytes]]:
+def _refuse_heaps(spec: PipelineSpec) -> None:
+    flags = (chained(one, "VkPipelineCreateFlags2CreateInfo") or {} for one in linked(spec))
+    if any(number("VkPipelineCreateFlags2", each.get("flags", 0)) & _HEAP for each in flags):
+        raise Unsupported("run/resource", "the pipeline takes descriptors out of heaps: nothing is made for it")
+
+
+_HEAP = vulkan.value("VkPipelineCreateFlags2", "VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT")
+
+
+def _entries(
+    spec: PipelineSpec, stages: Sequence[StageInput]
+) -> Iterator[tuple[EntryPoint, bytes, Mapping[int, Type]]]:
     for stage in stages:
-        yield stage.entry, stage.words
+        yield stage.entry, stage.words, stage.reflection.pointees
     for module in {module.words: module for _, module in infos(spec)}.values():
         if module.synthetic:
-            for entry in reflect(load(module.words)).entries:
-                yield entry, module.words
+            reflection = reflect(load(module.words))
+            for entry in reflection.entries:
+                yield entry, module.words, reflection.pointees
 
 
 def _places(spec: PipelineSpec) -> Iterator[tuple[Slot, tuple[str, int, bool]]]:

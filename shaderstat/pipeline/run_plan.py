@@ -17,10 +17,8 @@ from shaderstat.pipeline.run_buffers import (
     BUFFERS,
     RUNTIME_ELEMENTS,
     TEXEL_BUFFERS,
-    addresses,
     buffers,
     check_given,
-    indirect,
     limit,
     made,
     vertex_buffers,
@@ -28,7 +26,11 @@ from shaderstat.pipeline.run_buffers import (
 from shaderstat.pipeline.run_images import IMAGES, image_bytes, image_shape, images
 from shaderstat.pipeline.run_interface import Interface, infos, interface, number
 from shaderstat.pipeline.run_partners import check_partners
+from shaderstat.pipeline.run_pointers import Places, Pointers
 from shaderstat.pipeline.run_target import plan_target
+from shaderstat.pipeline.stages import blame
+from shaderstat.spirv.addresses import makes_addresses
+from shaderstat.spirv.words import load
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts
@@ -52,7 +54,8 @@ def plan_resources(
 
     Raises:
         Unsupported: ``run/command``, ``run/lone-stage``, ``run/limit``, ``run/too-small``, ``run/too-large``,
-            ``run/slot``, ``run/layout``, ``run/resource``, ``run/format``, ``run/push`` or ``run/attachment``.
+            ``run/slot``, ``run/layout``, ``run/resource``, ``run/format``, ``run/push``, ``run/address`` or
+            ``run/attachment``.
     """
     _check_commands(spec, stages, execution, facts)
     check_partners(spec)
@@ -60,6 +63,7 @@ def plan_resources(
     _check_slots(found, execution)
     elements = max(RUNTIME_ELEMENTS, *(invocations(each, stages, execution) for each in execution.commands))
     target = plan_target(spec, execution, facts) if spec.kind == "graphics" else None
+    pointers = Pointers(found.pointees, elements)
     shape = image_shape(execution, stages, facts)
     its_buffers: list[Buffer] = []
     its_images: list[Image] = []
@@ -67,7 +71,7 @@ def plan_resources(
     structures: list[AccelerationStructure] = []
     for slot, bound in sorted(found.bound.items()):
         if bound.type in BUFFERS or bound.type in TEXEL_BUFFERS:
-            its_buffers += buffers(bound, execution.buffers.get(slot), elements, facts)
+            its_buffers += buffers(bound, execution.buffers.get(slot), elements, pointers, facts)
         elif bound.type in IMAGES:
             its_images += images(bound, execution.images.get(slot), shape, spec, target, facts)
         elif bound.type == "ACCELERATION_STRUCTURE_KHR":
@@ -76,8 +80,10 @@ def plan_resources(
             raise Unsupported("run/resource", f"{bound.where} is a {bound.type}: nothing is made for it")
         if bound.type in ("SAMPLER", "COMBINED_IMAGE_SAMPLER") and not bound.immutable:
             samplers += (Sampler(slot, element, bound.compares) for element in range(made(bound)))
-    push, push_addresses = _push(spec, found, execution)
-    blocks = [type for bound in found.bound.values() if bound.type in BUFFERS for type in bound.types]
+    push, push_addresses = _push(spec, found, execution, pointers)
+    its_indirect = pointers.buffer()
+    if its_indirect is None:
+        _refuse_addresses(stages)
     result = Resources(
         buffers=tuple(its_buffers),
         images=tuple(its_images),
@@ -87,7 +93,7 @@ def plan_resources(
         push=push,
         push_given=len(execution.push),
         push_addresses=push_addresses,
-        indirect=indirect([*blocks, *found.push], elements),
+        indirect=its_indirect,
         target=target,
     )
     _check_sum(result)
@@ -184,15 +190,29 @@ def _slot(slot: Slot) -> str:
     return f"{slot[0]}.{slot[1]}"
 
 
-def _push(spec: PipelineSpec, found: Interface, execution: Execution) -> tuple[bytes, tuple[int, ...]]:
+def _push(spec: PipelineSpec, found: Interface, execution: Execution, pointers: Pointers) -> tuple[bytes, Places]:
     ranges = spec.layout.get("pPushConstantRanges") or ()
     size = max((each.get("offset", 0) + each.get("size", 0) for each in ranges), default=0)
     given = len(execution.push)
     if given > size:
         its = f"the layout has {size} bytes of them" if size else "the layout has none"
         raise Unsupported("run/push", f"{given} bytes of push constants are given: {its}")
-    pointers = {offset for type in found.push for offset in addresses(type, size)}
-    return execution.push.ljust(size, b"\0"), tuple(sorted(pointers))
+    places = dict(place for type in found.push for place in pointers.places(type, size))
+    return execution.push.ljust(size, b"\0"), tuple(sorted(places.items()))
+
+
+def _refuse_addresses(stages: Sequence[StageInput]) -> None:
+    """Numbers that shaders take for addresses: nobody can know where a buffer will lie, and robust access knows nothing
+    of pointers. Where blocks hold pointers as such, numbers are made of these as a rule."""
+    for stage in stages:
+        if _PHYSICAL_ADDRESSES in stage.reflection.capabilities and makes_addresses(load(stage.words)):
+            with blame(stage.path):
+                raise Unsupported(
+                    "run/address", "takes numbers in its buffers for addresses: which ones they are can't be told"
+                )
+
+
+_PHYSICAL_ADDRESSES = 5347  # the capability PhysicalStorageBufferAddresses
 
 
 def _check_sum(resources: Resources) -> None:

@@ -49,6 +49,7 @@ class Declarations:
         self._values: dict[int, Value] = {}
         self._variables: dict[int, Variable] = {}
         self._depths: dict[int, int] = {}
+        self._forward: list[int] = []
         self._leaves: dict[int, int] = {}
         self._all_leaves = 0
         code, types = module.code, self.types
@@ -181,7 +182,13 @@ class Declarations:
         return Type(id, "pointer", element=self.type(code[index + 3], index), storage=code[index + 2])
 
     def _forward_pointer(self, id: int, index: int, after: int) -> Type:
+        self._forward.append(id)
         return self.types.get(id) or Type(id, "pointer", storage=self.module.code[index + 2])
+
+    def forward_pointees(self) -> dict[int, Type]:
+        """What pointers lead to that were declared before it, by the pointer's id."""
+        found = ((id, self.types[id].element) for id in self._forward)
+        return {id: pointee for id, pointee in found if pointee is not None}
 
     def _untyped_pointer(self, id: int, index: int, after: int) -> Type:
         return Type(id, "pointer", 4417, storage=self.module.code[index + 2])

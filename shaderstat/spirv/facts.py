@@ -243,6 +243,7 @@ class Reflection:
         unknown_opcodes: opcodes that the tables don't know, skipped by their word count.
         unused_bindings: of a module with one entry point: what it declares beside the bindings that are used. The
             application's own layout has them as a rule, and where a descriptor lies decides about code.
+        pointees: what pointers lead to that are declared before it (OpTypeForwardPointer), by the pointer's id.
     """
 
     version: tuple[int, int]
@@ -254,3 +255,4 @@ class Reflection:
     memory: int = 1
     unknown_opcodes: tuple[int, ...] = ()
     unused_bindings: tuple[Binding, ...] = ()
+    pointees: Mapping[int, Type] = field(default_factory=dict)

@@ -102,6 +102,7 @@ def _reflect(words: Words, specialization: Mapping[int, Scalar], only: tuple[str
         memory=module.memory,
         unknown_opcodes=tuple(sorted(module.unknown_opcodes)),
         unused_bindings=reflector.unused(module.entries[0]) if len(module.entries) == 1 else (),
+        pointees=reflector.declarations.forward_pointees(),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,8 @@ _PUSH = registry.value(_FLAG, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_B
 _UPDATE_AFTER = registry.value(_FLAG, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_UPDATE_AFTER_BIND_POOL_BIT")
 _BUFFERS = registry.value(_FLAG, "VK_DESCRIPTOR_SET_LAYOUT_CREATE_DESCRIPTOR_BUFFER_BIT_EXT")
 _VARIABLE = registry.value("VkDescriptorBindingFlags", "VK_DESCRIPTOR_BINDING_VARIABLE_DESCRIPTOR_COUNT_BIT")
+# Of an unused binding; one with more is an array of which parts may be empty.
+_MOST_FILLED = 64
 _WHOLE_SIZE = (1 << 64) - 1
 
 
@@ -59,9 +61,9 @@ class DescriptorSets:
         self._pushed: dict[int, list[Any]] = {}
         self._arena = Arena()
 
-    def write(self, descriptors: Mapping[Slot, Sequence[Written]]) -> None:
+    def write(self, descriptors: Mapping[Slot, Sequence[Written]], filler: Callable[[str], Written | None]) -> None:
         """Allocate the sets of `descriptors` and write them. Where a binding has more descriptors than are given, those
-        beyond are the same again.
+        beyond are the same again; what else a set has is written with what `filler` gives for its type, if it does.
 
         Raises:
             DriverError: out of memory, and the like.
@@ -73,6 +75,10 @@ class DescriptorSets:
             if flags & _BUFFERS:
                 raise Unsupported("run/layout", f"set {place} lies in a descriptor buffer: nothing is made for it")
             its = {slot[1]: written for slot, written in descriptors.items() if slot[0] == place}
+            for each in plain.get("pBindings") or ():
+                if each.get("binding", 0) not in its and 0 < each.get("descriptorCount", 0) <= _MOST_FILLED:
+                    other = None if each.get("pImmutableSamplers") else filler(_type(each))
+                    its[each.get("binding", 0)] = () if other is None else (other,)
             if flags & _PUSH:
                 self._pushed[place] = [self._write(NULL, each, its) for each in _bindings(plain, its)]
                 continue

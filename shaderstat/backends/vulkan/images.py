@@ -104,6 +104,21 @@ class Images:
         view = self._view(handle, _attachment_view(its), _format(its.format), its.aspects, its.layers)
         return MadeImage(handle, view, its.layout, its.aspects, its.layers)
 
+    def small(self, format: str, usage: str, layout: str) -> MadeImage:
+        """An image of one texel, whose content nobody reads; used in `layout`, into which nothing has brought it yet.
+
+        Raises:
+            DriverError: out of memory, and the like.
+            Unsupported: ``run/format``: the device has no such image.
+        """
+        one = {"width": 1, "height": 1, "depth": 1}
+        plain = {"imageType": "VK_IMAGE_TYPE_2D", "format": format, "extent": one, "mipLevels": 1, "arrayLayers": 1}
+        more = {"samples": 1, "tiling": "VK_IMAGE_TILING_OPTIMAL", "usage": usage}
+        handle = self._image({**plain, **more}, "an unused binding")
+        aspects = "VK_IMAGE_ASPECT_COLOR_BIT"
+        view = self._view(handle, "VK_IMAGE_VIEW_TYPE_2D", format, aspects, 1)
+        return MadeImage(handle, view, layout, aspects, 1)
+
     def input_view(self, made: MadeImage, its: Attachment, type: str) -> Any:
         """How a shader reads an attachment: of depth and stencil one alone
         (VUID-VkDescriptorImageInfo-imageView-01976)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
 from contextlib import ExitStack, nullcontext
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from shaderstat.pipeline.run_record import record
 from .acceleration import Scene
 from .binding import ffi
 from .descriptors import DescriptorSets, Written
+from .fillers import Fillers
 from .images import Images
 from .instrumentation import Instrument
 from .memory import MadeBuffer, Memory
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from shaderstat.backends.vulkan.device import OpenDevice
     from shaderstat.instrumentation import Execution
     from shaderstat.pipeline.resources import Buffer, Resources, Sampler
+    from shaderstat.pipeline.run_pointers import Places
 
     from .pipelines import Made
 
@@ -98,7 +100,8 @@ class _World:
             indirect = self._buffer(resources.indirect, f"VK_BUFFER_USAGE_STORAGE_BUFFER_BIT|{_ADDRESS}", 0).address
         self._push = _with_addresses(resources.push, resources.push_addresses, indirect)
         self._sets = DescriptorSets(objects, made.spec, made.handles)
-        self._sets.write(self._descriptors(device, images, setup, indirect))
+        fillers = Fillers(objects, memory, images, setup)
+        self._sets.write(self._descriptors(images, setup, indirect), fillers.get)
         self._vertices = [
             self._buffer(each, "VK_BUFFER_USAGE_VERTEX_BUFFER_BIT", indirect) for each in resources.vertices
         ]
@@ -115,9 +118,7 @@ class _World:
 
     # ── Making ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _descriptors(
-        self, device: OpenDevice, images: Images, setup: Recorder, indirect: int
-    ) -> dict[Slot, list[Written]]:
+    def _descriptors(self, images: Images, setup: Recorder, indirect: int) -> dict[Slot, list[Written]]:
         found: dict[Slot, list[Written]] = {}
         for buffer in self._resources.buffers:
             found.setdefault(buffer.slot, []).append(self._buffer_descriptor(buffer, indirect))
@@ -218,11 +219,11 @@ class _World:
             recorder.functions["vkCmdBindVertexBuffers"](recorder.handle, buffer.slot[1], 1, handle, offset)
 
 
-def _with_addresses(data: bytes, places: Sequence[int], address: int) -> bytes:
-    """`data` with `address` at each of `places`."""
+def _with_addresses(data: bytes, places: Places, address: int) -> bytes:
+    """`data` with pointers at `places` into the buffer that lies at `address`."""
     if not places:
         return data
     changed = bytearray(data)
-    for place in places:
-        changed[place : place + 8] = address.to_bytes(8, "little")
+    for place, target in places:
+        changed[place : place + 8] = (address + target).to_bytes(8, sys.byteorder)
     return bytes(changed)
