@@ -1,4 +1,4 @@
-"""Images and samplers that are compared with, found by the instructions that do: the sampler's type never says it."""
+"""Which variables a module compares with."""
 
 from __future__ import annotations
 
@@ -8,58 +8,67 @@ from shaderstat.spirv.comparisons import compared
 from shaderstat.spirv.words import load
 from tests.assembly import assemble, compute
 
-_DECLARATIONS = """
-    %vec2 = OpTypeVector %float 2
-    %uv = OpConstantComposite %vec2 %half %half
-    %texture = OpTypeImage %float 2D 2 0 0 1 Unknown
+_TYPES = """
+    %float2 = OpTypeVector %float 2
+    %at = OpConstantComposite %float2 %half %half
+    %image = OpTypeImage %float 2D 2 0 0 1 Unknown
     %sampler = OpTypeSampler
-    %both = OpTypeSampledImage %texture
-    %to_texture = OpTypePointer UniformConstant %texture
+    %pair = OpTypeSampledImage %image
+    %to_image = OpTypePointer UniformConstant %image
     %to_sampler = OpTypePointer UniformConstant %sampler
-    %70 = OpVariable %to_texture UniformConstant
-    %71 = OpVariable %to_sampler UniformConstant
-    %72 = OpVariable %to_sampler UniformConstant
-    %taking = OpTypeFunction %float %texture %to_sampler
+    %1001 = OpVariable %to_image UniformConstant
+    %1002 = OpVariable %to_image UniformConstant
+    %1003 = OpVariable %to_sampler UniformConstant
+    %1004 = OpVariable %to_sampler UniformConstant
 """
-_PLACES = "\n".join(f"OpDecorate %{id} DescriptorSet 0\nOpDecorate %{id} Binding {id - 70}" for id in (70, 71, 72))
-_PLAIN = "%sample{0} = OpImageSampleExplicitLod %vec4 %joined{0} %uv Lod %half"
-_DREF = "%sample{0} = OpImageSampleDrefExplicitLod %float %joined{0} %uv %half Lod %half"
-_JOIN = """
-    %image{0} = OpLoad %texture %70
-    %with{0} = OpLoad %sampler %{1}
-    %joined{0} = OpSampledImage %both %image{0} %with{0}
-"""
+_MODES = "".join(
+    f"OpDecorate %{1000 + place} DescriptorSet 0\nOpDecorate %{1000 + place} Binding {place}\n" for place in range(1, 5)
+)
+COMPARE = "OpImageSampleDrefExplicitLod %float {} %at %half Lod %half"
+SAMPLE = "OpImageSampleExplicitLod %vec4 {} %at Lod %half"
+
+
+def sampling(first: str, second: str) -> bytes:
+    """1001 is sampled with 1003 by `first`, 1002 with 1004 by `second`."""
+    body = "%entry = OpLabel\n"
+    for name, image, sampler, how in (("a", 1001, 1003, first), ("b", 1002, 1004, second)):
+        body += f"""
+            %image_{name} = OpLoad %image %{image}
+            %sampler_{name} = OpLoad %sampler %{sampler}
+            %pair_{name} = OpSampledImage %pair %image_{name} %sampler_{name}
+            %colour_{name} = {how.format(f"%pair_{name}")}
+        """
+    return assemble(compute(body + "OpReturn", declarations=_TYPES, modes=_MODES))
 
 
 @pytest.mark.parametrize(
-    ("body", "expected"),
+    ("first", "second", "expected"),
     [
-        (_JOIN.format(0, 71) + _PLAIN.format(0), set()),
-        (_JOIN.format(0, 71) + _DREF.format(0), {70, 71}),
-        (_JOIN.format(0, 71) + _DREF.format(0) + _JOIN.format(1, 72) + _PLAIN.format(1), {70, 71}),
+        (SAMPLE, SAMPLE, set()),
+        (COMPARE, SAMPLE, {1001, 1003}),
+        (SAMPLE, COMPARE, {1002, 1004}),
+        (COMPARE, COMPARE, {1001, 1002, 1003, 1004}),
     ],
 )
-def test_what_a_comparison_reads(body: str, expected: set[int]) -> None:
-    text = compute(f"%entry = OpLabel\n{body}\nOpReturn", declarations=_DECLARATIONS, modes=_PLACES)
-    assert compared(load(assemble(text))) == expected
+def test_what_is_compared_with(first: str, second: str, expected: set[int]) -> None:
+    assert compared(load(sampling(first, second))) == expected
 
 
-def test_through_a_call() -> None:
-    """The sampler is handed on as a pointer, the image as a value."""
+def test_what_a_function_is_given_is_compared_with_as_well() -> None:
+    """A function that compares with its parameter, called with one of two images."""
     body = """
         %entry = OpLabel
-        %image = OpLoad %texture %70
-        %result = OpFunctionCall %float %callee %image %72
+        %result = OpFunctionCall %float %shadow %1002
         OpReturn
         OpFunctionEnd
-        %callee = OpFunction %float None %taking
-        %first = OpFunctionParameter %texture
-        %second = OpFunctionParameter %to_sampler
-        %inside = OpLabel
-        %with = OpLoad %sampler %second
-        %joined = OpSampledImage %both %first %with
-        %sample = OpImageSampleDrefExplicitLod %float %joined %uv %half Lod %half
-        OpReturnValue %sample
+        %shadow = OpFunction %float None %takes_image
+        %map = OpFunctionParameter %to_image
+        %inner = OpLabel
+        %loaded = OpLoad %image %map
+        %how = OpLoad %sampler %1003
+        %both = OpSampledImage %pair %loaded %how
+        %passed = OpImageSampleDrefExplicitLod %float %both %at %half Lod %half
+        OpReturnValue %passed
     """
-    text = compute(body, declarations=_DECLARATIONS, modes=_PLACES)
-    assert compared(load(assemble(text))) == {70, 72}
+    types = _TYPES + "%takes_image = OpTypeFunction %float %to_image\n"
+    assert compared(load(assemble(compute(body, declarations=types, modes=_MODES)))) == {1002, 1003}
