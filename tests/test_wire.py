@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shaderstat import wire
+from shaderstat.instrumentation import (
+    COMMANDS,
+    Command,
+    Execution,
+    Fill,
+    ImageFill,
+    Instrumentation,
+    Metric,
+    MetricBlock,
+    Offer,
+    Resource,
+)
 from shaderstat.model import (
     PHASES,
     Answer,
@@ -37,6 +51,56 @@ states = st.dictionaries(
     max_size=3,
 )
 
+words32 = st.integers(0, 2**32 - 1)
+slots = st.tuples(words32, words32)
+commands = st.lists(
+    st.builds(Command, st.sampled_from(COMMANDS), st.tuples(words32, words32, words32)), max_size=3
+).map(tuple)
+fills = st.builds(
+    Fill,
+    st.sampled_from(["zeros", "random", "iota", "data"]),
+    st.none() | words32,
+    words64,
+    st.binary(max_size=16),
+    texts,
+)
+extents = st.tuples(words32, words32)
+executions = st.builds(
+    Execution,
+    commands=commands,
+    extent=extents,
+    repeat=words32,
+    accumulate=st.booleans(),
+    metrics=st.booleans(),
+    buffers=st.dictionaries(slots, fills, max_size=2),
+    images=st.dictionaries(slots, st.builds(ImageFill, st.none() | extents, fills), max_size=2),
+    vertices=st.dictionaries(words32, fills, max_size=2),
+    push=st.binary(max_size=16),
+    read=st.lists(slots, max_size=2).map(tuple),
+)
+offers = st.builds(Offer, st.lists(st.builds(Metric, texts, texts), max_size=3).map(tuple), st.booleans())
+blocks = st.builds(
+    MetricBlock,
+    words32,
+    words32,
+    words32,
+    words32,
+    words32,
+    st.lists(words64, max_size=3).map(tuple),
+    st.booleans(),
+)
+runs = st.builds(
+    Instrumentation,
+    offer=st.none() | offers,
+    commands=commands,
+    submissions=words32,
+    accumulated=st.booleans(),
+    blocks=st.lists(blocks, max_size=3).map(tuple),
+    resources=st.lists(st.builds(Resource, texts, texts, texts, texts), max_size=2).map(tuple),
+    read=st.lists(st.tuples(slots, st.binary(max_size=16)), max_size=2).map(tuple),
+    run_ns=st.lists(words64, max_size=2).map(tuple),
+)
+
 jobs = st.builds(
     Job,
     kind=st.sampled_from(["compute", "graphics"]),
@@ -50,6 +114,7 @@ jobs = st.builds(
     state=st.none() | states,
     keep_state=st.booleans(),
     compile=st.booleans(),
+    execution=st.none() | executions,
 )
 
 executables = st.builds(
@@ -83,6 +148,7 @@ answers = st.builds(
     failure=st.none() | st.builds(Failure, phase=st.sampled_from(PHASES), code=texts, vk_result=st.none() | texts),
     spec_found=st.lists(st.integers(0, 9), max_size=2).map(tuple),
     driver_ns=words64,
+    instrumentation=st.none() | runs,
 )
 
 
@@ -119,11 +185,22 @@ def test_an_answer_arrives_bit_for_bit(answer: Answer, step: int) -> None:
     assert wire.answer_from_frame(header, blob) == answer
 
 
+def test_a_last_answer_says_so() -> None:
+    for leaves in (False, True):
+        ((_, header, blob),) = read_all(b"".join([wire.answer_frame(Answer("failed"), leaves=leaves)]), 100)
+        assert header.get("leaves", False) is leaves
+        assert wire.answer_from_frame(header, blob) == Answer("failed")
+
+
 def test_a_hello_and_a_launch_survive_the_way() -> None:
     hello = wire.Hello(Driver(3, "radv", "v", "i"), Device("n", 1, 2, "other", "1.3.0", "00" * 16), 2, None)
     ((_, header, _),) = read_all(wire.hello_frame(hello), 7)
     assert wire.hello_from_plain(header) == hello
+    hello = replace(hello, offer=Offer((Metric("fma", "sums"), Metric("", "")), True), tells_executables=False)
+    ((_, header, _),) = read_all(wire.hello_frame(hello), 7)
+    assert wire.hello_from_plain(header) == hello
     launch = Launch("radv:x", "vulkan", "null-device", device=1, driver_manifest="/a.json", scenario={"a": [1]})
+    launch = replace(launch, runs=True)
     assert wire.launch_from_plain(wire.launch_to_plain(launch)) == launch
 
 
