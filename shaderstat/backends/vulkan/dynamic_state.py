@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .recording import Recorder
 
 _PREFIX = "VK_DYNAMIC_STATE_"
+_STRIDE = "VERTEX_INPUT_BINDING_STRIDE"
 _EXTENSIONS = ("_EXT", "_KHR", "_NV", "_AMD")
 
 
@@ -31,18 +32,33 @@ def set_dynamic_state(objects: Objects, recorder: Recorder, spec: PipelineSpec, 
     """
     said = _Said(spec, target)
     for each in dict.fromkeys(_dynamic_states(spec)):
-        word = each.removeprefix(_PREFIX)
-        for suffix in _EXTENSIONS:
-            word = word.removesuffix(suffix)
+        word = _word(each)
+        if word == _STRIDE:
+            continue
         setter = _SETTERS.get(word)
         if setter is None:
             raise Unsupported("run/dynamic-state", f"the pipeline leaves {each} to its command buffer: no value for it")
-        command, arguments = setter
+        call, arguments = setter
         for one in arguments(said):
-            _command(objects, command)(recorder.handle, *one)
+            command(objects, call)(recorder.handle, *one)
 
 
-def _command(objects: Objects, name: str) -> Any:
+def dynamic_strides(spec: PipelineSpec) -> dict[int, int] | None:
+    """Strides by binding, where they are said when vertex buffers are bound; None where the pipeline has them."""
+    if all(_word(each) != _STRIDE for each in _dynamic_states(spec)):
+        return None
+    its = state(spec, "pVertexInputState") or {}
+    return {each.get("binding", 0): each.get("stride", 0) for each in its.get("pVertexBindingDescriptions") or ()}
+
+
+def _word(state: str) -> str:
+    word = state.removeprefix(_PREFIX)
+    for suffix in _EXTENSIONS:
+        word = word.removesuffix(suffix)
+    return word
+
+
+def command(objects: Objects, name: str) -> Any:
     """Under its name of Vulkan 1.3, or of the extension that brought it."""
     found = objects.functions.find(name) or objects.functions.find(name + "EXT")
     return found or objects.command(name)
@@ -145,11 +161,6 @@ def _depth_bounds(said: _Said) -> list[tuple[Any, ...]]:
     return [(said.depth_stencil.get("minDepthBounds", 0.0), said.depth_stencil.get("maxDepthBounds", 1.0))]
 
 
-def _strides(said: _Said) -> list[tuple[Any, ...]]:
-    """Vertex buffers are bound with them; this is where they have to be said again (see `run`)."""
-    return []
-
-
 # The dynamic state's word → the command, and the arguments of each call of it.
 _SETTERS: Mapping[str, tuple[str, Arguments]] = {
     "VIEWPORT": ("vkCmdSetViewport", _viewports),
@@ -180,5 +191,4 @@ _SETTERS: Mapping[str, tuple[str, Arguments]] = {
     "DEPTH_BIAS_ENABLE": ("vkCmdSetDepthBiasEnable", _of("rasterization", "depthBiasEnable")),
     "LOGIC_OP": ("vkCmdSetLogicOp", _of("blend", "logicOp", "VkLogicOp")),
     "PATCH_CONTROL_POINTS": ("vkCmdSetPatchControlPoints", _of("tessellation", "patchControlPoints", default=3)),
-    "VERTEX_INPUT_BINDING_STRIDE": ("vkCmdBindVertexBuffers2", _strides),
 }

@@ -13,8 +13,9 @@ from shaderstat.pipeline.run_interface import number
 from shaderstat.pipeline.run_record import record
 
 from .acceleration import Scene
-from .binding import ffi
+from .binding import NULL, ffi
 from .descriptors import DescriptorSets, Written
+from .dynamic_state import command, dynamic_strides
 from .fillers import Fillers
 from .images import Images
 from .instrumentation import Instrument
@@ -214,9 +215,19 @@ class _World:
                 recorder.functions["vkCmdPushConstants"](recorder.handle, layout, stages, first, end - first, data)
 
     def _bind_vertices(self, recorder: Recorder) -> None:
+        strides = dynamic_strides(self._made.spec)
         for buffer, made in zip(self._resources.vertices, self._vertices, strict=True):
-            handle, offset = ffi.new("VkBuffer[]", [made.handle]), ffi.new("VkDeviceSize[]", [0])
-            recorder.functions["vkCmdBindVertexBuffers"](recorder.handle, buffer.slot[1], 1, handle, offset)
+            handle, offset, binding = (
+                ffi.new("VkBuffer[]", [made.handle]),
+                ffi.new("VkDeviceSize[]", [0]),
+                buffer.slot[1],
+            )
+            if strides is None:
+                recorder.functions["vkCmdBindVertexBuffers"](recorder.handle, binding, 1, handle, offset)
+            else:  # VUID-vkCmdDraw-pStrides-04884
+                stride = ffi.new("VkDeviceSize[]", [strides[binding]])
+                bind = command(self._objects, "vkCmdBindVertexBuffers2")
+                bind(recorder.handle, binding, 1, handle, offset, NULL, stride)
 
 
 def _with_addresses(data: bytes, places: Places, address: int) -> bytes:
