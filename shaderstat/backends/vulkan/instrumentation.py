@@ -25,6 +25,7 @@ TRIES = 8
 # Beyond these an answer is not believed, and no memory is spent on it.
 MAX_METRICS = 1 << 12
 MAX_BLOCKS = 1 << 22
+MAX_BYTES = 1 << 30
 
 _ENUMERATE = "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM"
 _CREATE = "vkCreateShaderInstrumentationARM"
@@ -134,11 +135,12 @@ class Instrument:
         counted = capacity = count[0]
         if result not in (SUCCESS, INCOMPLETE):
             raise DriverError(_VALUES, registry.result_name(result))
-        if counted > MAX_BLOCKS:
+        size = self._block.size
+        most = min(MAX_BLOCKS, MAX_BYTES // size)
+        if counted > most:
             raise DriverError(_VALUES, None, f"told of {counted} blocks, which no run has")
         if counted == 0:
             return ()
-        size = self._block.size
         for _ in range(TRIES):
             array = ffi.new("uint64_t[]", capacity * size // 8)
             count[0] = capacity
@@ -146,9 +148,9 @@ class Instrument:
             if result not in (SUCCESS, INCOMPLETE):
                 raise DriverError(_VALUES, registry.result_name(result))
             told = min(count[0], capacity)
-            if result == SUCCESS or capacity >= MAX_BLOCKS:
+            if result == SUCCESS or capacity >= most:
                 break
-            capacity = min(2 * capacity, MAX_BLOCKS)
+            capacity = min(2 * capacity, most)
         if result == INCOMPLETE:
             self._remark("run/incomplete", f"the driver says that there are more blocks than the {told} that it tells")
         else:

@@ -13,7 +13,14 @@ from shaderstat.backends.vulkan.binding import extra_ffi, ffi
 from shaderstat.backends.vulkan.instrumentation import Instrument, enumerate_metrics
 from shaderstat.instrumentation import Metric
 
-SUCCESS, INCOMPLETE, OUT_OF_MEMORY, UNKNOWN = 0, 5, -1, -13
+SUCCESS, INCOMPLETE, OUT_OF_MEMORY, INITIALIZATION_FAILED, UNKNOWN = 0, 5, -1, -3, -13
+# What each command may return, by the specification.
+ERRORS = {
+    OUT_OF_MEMORY: "VK_ERROR_OUT_OF_HOST_MEMORY",
+    -2: "VK_ERROR_OUT_OF_DEVICE_MEMORY",
+    -1000011001: "VK_ERROR_VALIDATION_FAILED",
+    UNKNOWN: "VK_ERROR_UNKNOWN",
+}
 Block = tuple[int, int, int, int, tuple[int, ...]]
 
 
@@ -25,7 +32,8 @@ class Driver:
         most: how many it writes at most, whatever it counts.
         always_incomplete: it never says that these were all.
         writes: whether it writes anything.
-        fails: command → VkResult.
+        promises: how many blocks it counts and then never writes.
+        fails: command → VkResult; the first `good` calls of it succeed.
         calls: the commands so far.
     """
 
@@ -37,18 +45,25 @@ class Driver:
         self.most = 1 << 20
         self.always_incomplete = False
         self.writes = True
+        self.promises = 0
         self.fails: dict[str, int] = {}
+        self.good = 0
         self.calls: list[str] = []
 
     def __getitem__(self, name: str) -> Callable[..., int]:
-        method = {
+        methods: dict[str, Callable[..., int]] = {
             "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM": self._enumerate,
             "vkGetShaderInstrumentationValuesARM": self._values,
-        }.get(name, lambda *arguments: SUCCESS)
+            "vkClearShaderInstrumentationMetricsARM": self._clear,
+        }
+        method = methods.get(name)
 
         def call(*arguments: Any) -> int:
             self.calls.append(name)
-            return self.fails[name] if name in self.fails else method(*arguments)
+            fails = name in self.fails and self.calls.count(name) > self.good
+            if fails:
+                return self.fails[name]
+            return SUCCESS if method is None else method(*arguments)
 
         return call
 
@@ -68,6 +83,9 @@ class Driver:
         assert flags == 0
         if not self.writes:
             return SUCCESS
+        if self.promises:
+            count[0] = self.promises
+            return SUCCESS
         there = self.blocks[: self.grows.pop(0)] if self.grows else self.blocks
         if values == extra_ffi.NULL:
             count[0] = len(there)
@@ -78,6 +96,19 @@ class Driver:
         count[0] = written
         short = written < len(there) and self.most >= len(there)
         return INCOMPLETE if short or self.always_incomplete else SUCCESS
+
+    def submit(self, *counts: Block) -> None:
+        """A submission adds to what was counted before."""
+        before = {each[:4]: each[4] for each in self.blocks}
+        for each in counts:
+            sums = zip(before.get(each[:4], (0,) * len(each[4])), each[4], strict=True)
+            before[each[:4]] = tuple(one + other for one, other in sums)
+        self.blocks = [(*place, values) for place, values in before.items()]
+
+    def _clear(self, device: Any, object: Any) -> int:
+        """Of values alone: the indices stay valid."""
+        self.blocks = [(*each[:4], (0,) * len(each[4])) for each in self.blocks]
+        return SUCCESS
 
 
 def block(index: int, stages: int, *values: int, sub: int = 0, basic: int = 0) -> Block:
@@ -150,17 +181,53 @@ def test_a_block_of_no_stage_is_none() -> None:
     assert read(Driver([block(0, 0, 1), block(0, 0x20, 2)])) == ([block(0, 0x20, 2)], ["run/empty-blocks"])
 
 
-@pytest.mark.parametrize("result", [OUT_OF_MEMORY, UNKNOWN])
-@pytest.mark.parametrize("command", ["vkCreateShaderInstrumentationARM", "vkGetShaderInstrumentationValuesARM"])
-def test_errors_are_told_with_their_call(command: str, result: int) -> None:
+def test_blocks_that_were_counted_and_not_written() -> None:
+    """What was never written is of no stage, and no zeros."""
+    driver = Driver()
+    driver.promises = 3
+    assert read(driver) == ([], ["run/empty-blocks"])
+
+
+@pytest.mark.parametrize(("metrics", "promised"), [(1, (1 << 22) + 1), (1, 0xFFFFFFFF), (4096, 1 << 22)])
+def test_a_count_that_no_run_has_costs_no_memory(metrics: int, promised: int) -> None:
+    """4,096 metrics in 2**22 blocks would be 128 GiB."""
+    driver = Driver()
+    driver.promises = promised
+    with pytest.raises(DriverError, match=f"{promised} blocks"):
+        read(driver, metrics)
+    assert driver.calls.count("vkGetShaderInstrumentationValuesARM") == 1
+
+
+@pytest.mark.parametrize("result", ERRORS)
+@pytest.mark.parametrize(
+    ("command", "good"),
+    [
+        ("vkCreateShaderInstrumentationARM", 0),
+        ("vkGetShaderInstrumentationValuesARM", 0),
+        ("vkGetShaderInstrumentationValuesARM", 1),
+    ],
+)
+def test_errors_are_told_with_their_call(command: str, good: int, result: int) -> None:
     driver = Driver([block(0, 0x20, 1)])
-    driver.fails = {command: result}
+    driver.fails, driver.good = {command: result}, good
     with pytest.raises(DriverError) as raised:
         read(driver)
-    assert raised.value.call == command
+    assert (raised.value.call, raised.value.vk_result) == (command, ERRORS[result])
     # what was made is destroyed, and nothing else
     made = command != "vkCreateShaderInstrumentationARM"
     assert driver.calls.count("vkDestroyShaderInstrumentationARM") == made
+
+
+@pytest.mark.parametrize("good", [0, 1])
+@pytest.mark.parametrize("result", [*ERRORS, INITIALIZATION_FAILED])
+def test_metrics_that_can_not_be_told(result: int, good: int) -> None:
+    command = "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM"
+    driver = Driver(names=[(b"fma", b"")])
+    driver.fails, driver.good = {command: result}, good
+    with pytest.raises(DriverError) as raised:
+        enumerate_metrics(driver, ffi.NULL, 1, [])
+    assert raised.value.call == command
+    assert raised.value.vk_result == ERRORS.get(result, "VK_ERROR_INITIALIZATION_FAILED")
 
 
 def test_metrics_in_the_drivers_order() -> None:
@@ -179,10 +246,6 @@ def test_metrics_beyond_the_number_that_blocks_are_laid_out_by() -> None:
     assert [code for code, _ in remarks] == ["run/metrics"]
     with pytest.raises(DriverError):
         enumerate_metrics(Driver(names=names), ffi.NULL, 0, [])
-    driver = Driver(names=names)
-    driver.fails = {"vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM": UNKNOWN}
-    with pytest.raises(DriverError):
-        enumerate_metrics(driver, ffi.NULL, 2, [])
 
 
 def test_end_follows_begin_whatever_happens_between() -> None:
@@ -194,8 +257,20 @@ def test_end_follows_begin_whatever_happens_between() -> None:
     assert [name for name in driver.calls if name in (begin, end)] == [begin, end]
 
 
-def test_clearing_is_the_drivers() -> None:
+def test_counts_add_up_until_they_are_cleared() -> None:
+    """And a block stays one, with its index, when its counts are zero."""
     driver = Driver()
-    with Instrument(driver, 1) as instrument:
-        instrument.clear()
-    assert "vkClearShaderInstrumentationMetricsARM" in driver.calls
+    with Instrument(driver, 2) as instrument:
+        found = []
+        for clear in (False, False, True):
+            if clear:
+                instrument.clear()
+                found.append(instrument.read(1))
+            driver.submit(block(0, 0x20, 3, 2**40), block(2, 0x20, 5, 0))
+            found.append(instrument.read(0))
+    assert [[(one.submission, one.result_index, one.values) for one in each] for each in found] == [
+        [(0, 0, (3, 2**40)), (0, 2, (5, 0))],
+        [(0, 0, (6, 2**41)), (0, 2, (10, 0))],
+        [(1, 0, (0, 0)), (1, 2, (0, 0))],
+        [(0, 0, (3, 2**40)), (0, 2, (5, 0))],
+    ]
