@@ -353,13 +353,13 @@ class _Run:
         grown."""
         task, answer, target = outcome.task, outcome.answer, self.targets[place]
         planned, variant, annotator = self.work.planned(task), self.work.variant(task), self.annotators[place]
-        pipeline, failure = describe(planned, variant), answer.failure
+        pipeline, failure = describe(planned, variant, answer.workgroup), answer.failure
         if failure is not None and failure.code == "target/lost" and place not in self.lost:
             self.lost.add(place)
             yield self._note(Diagnostic("error", failure.code, failure.stderr_tail))
         if self.told != task:
             self.told = task
-            yield PipelineEvent(replace(pipeline, workgroup=answer.workgroup))
+            yield PipelineEvent(pipeline)
         self.spec_found.update(variant.choices[number][:2] for number in answer.spec_found)
         executables, ran = annotator.executables(answer.executables), answer.instrumentation
         if annotator.grew:

@@ -183,7 +183,8 @@ class Outline:
                 memory=self._memory,
                 pipelines=request.pipelines,
             )
-            found = [self._planned(one, None, Said()) for one in candidates]
+            own = Said()
+            found = [self._planned(one, None, own) for one in candidates]
         else:
             found = [*_with_names_of_their_own(self._of_manifest(notes))]
             if not found:
@@ -254,6 +255,8 @@ class Outline:
         known = {(struct, member) for struct, member, _ in setup.features}
         wanted = {feature for name in _struct_names(layers) for feature in _FEATURES.get(name, ())}
         more = tuple((*feature, True) for feature in sorted(wanted - known))
+        if not more:
+            return setup
         return replace(setup, features=(*setup.features, *more))
 
     # ── Specialization ────────────────────────────────────────────────────────────────────────────────────────────

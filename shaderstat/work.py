@@ -195,8 +195,8 @@ def state_options(request: Request) -> list[str]:
     return words if request.optimize else [*words, "--no-optimize"]
 
 
-def describe(planned: Planned, variant: Variant) -> Pipeline:
-    """The report's view of a candidate."""
+def describe(planned: Planned, variant: Variant, workgroup: tuple[int, int, int] | None = None) -> Pipeline:
+    """The report's view of a candidate; `workgroup` where a child has told it."""
     candidate = planned.candidate
     found = candidate.known_modules()
     modules = tuple(
@@ -226,6 +226,7 @@ def describe(planned: Planned, variant: Variant) -> Pipeline:
         variant=variant.values,
         modules=modules,
         state=state if candidate.kind is not None else None,
+        workgroup=workgroup,
     )
 
 

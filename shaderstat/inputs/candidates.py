@@ -208,7 +208,7 @@ _Named = tuple[Candidate, tuple[str, ...]]
 def _group(files: list[File], chosen: EntryChoice, suffixes: Sequence[str], memory: Memory | None) -> list[_Named]:
     units: list[Unit] = []
     left: list[Leftover] = []
-    given = {os.path.abspath(file.location) for file in files}
+    given = {file.place for file in files}
     for file in files:
         found, leftover = read_units(file, given, chosen)
         units += found
@@ -268,6 +268,7 @@ def _names(units: list[Unit], one_file: bool, only: bool, suffixes: Sequence[str
     file, entry = units[0].file, units[0].entry
     folder, base = os.path.split(file.name)
     whole = os.path.join(os.path.dirname(file.path), "")
+    below = f"{folder}/" if folder else ""
     single = len({unit.file.path for unit in units}) == 1
     short = stem(base, suffixes) if only or one_file or not single else _without_spv(base)
     tail = "" if len(units) > 1 or units[0].module.alone else f":{entry.name}"
@@ -276,8 +277,8 @@ def _names(units: list[Unit], one_file: bool, only: bool, suffixes: Sequence[str
     if single and len(units) > 1 and not only and ending:
         tail = staged = f":{entry.name[: -len(ending)]}"
     return (
-        os.path.join(folder, short) + tail,
-        os.path.join(folder, short) + staged,
+        below + short + tail,
+        below + short + staged,
         whole + short + staged,
         whole + base + staged,
     )

@@ -43,7 +43,7 @@ class File:
     Attributes:
         path: for people and reports: valid Unicode, bytes that are none as ``\\xNN``.
         name: the part below the root that it was found under, with ``/``: ``bloom/colorpass.frag.spv``.
-        folder: the folder's real place: files of one folder may belong together.
+        place: the absolute path.
         location: what the operating system is asked to open.
         held: the bytes, where they can be read only once (standard input, a pipe).
         problem: why it can't be read, or None.
@@ -52,11 +52,16 @@ class File:
 
     path: str
     name: str
-    folder: str
+    place: str
     location: str
     held: bytes | None = None
     problem: Diagnostic | None = None
     pipeline: int | None = None
+
+    @property
+    def folder(self) -> str:
+        """Where it lies: files of one folder may belong together."""
+        return os.path.dirname(self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +116,7 @@ def find_files(paths: Sequence[str | os.PathLike[str]], *, stdin: bytes | None =
     for path in named:
         for file in _expand(path, shared, stdin):
             # An absolute path, not a resolved one: a link of another name was made to be another pipeline.
-            place = os.path.abspath(file.location) if file.location != STDIN else STDIN
-            found.setdefault(place if file.pipeline is None else f"{place}:{file.pipeline:016x}", file)
+            found.setdefault(file.place if file.pipeline is None else f"{file.place}:{file.pipeline:016x}", file)
     return list(found.values())
 
 
@@ -155,9 +159,9 @@ def _expand(path: str, shared: str, stdin: bytes | None) -> Iterator[File]:
 
 def _folder(path: str) -> Iterator[File]:
     empty = True
-    for location, problem in _walk(path, ()):
+    for file in _found(path, ()):
         empty = False
-        yield _file(location, os.path.relpath(location, path), problem)
+        yield file
     if empty:
         raise ShaderstatError(
             f"{_unicode(path)}: a folder without any .spv file",
@@ -176,9 +180,9 @@ def _glob(pattern: str) -> Iterator[File]:
     fixed = next(index for index, part in enumerate(parts) if _is_glob(part))
     root = os.sep.join(parts[:fixed]) or (os.sep if pattern.startswith(os.sep) else os.curdir)
     empty = True
-    for location, problem in _walk(root, tuple(part for part in parts[fixed:] if part)):
+    for file in _found(root, tuple(part for part in parts[fixed:] if part)):
         empty = False
-        yield _file(location, os.path.relpath(location, root), problem)
+        yield file
     if empty:
         raise ShaderstatError(
             f"{_unicode(pattern)}: matches no file, and no folder with .spv files",
@@ -218,7 +222,7 @@ def _walk(root: str, pattern: tuple[str, ...]) -> list[tuple[str, Diagnostic | N
                 if after:
                     (linked if entry.is_symlink() else real).append((place, after))
             elif named or (len(pattern) in after and entry.name.lower().endswith((".spv", ".foz"))):
-                found.append((place, _problem(place)))
+                found.append((place, None if _is_file(entry) else _problem(place)))
     return sorted(found, key=lambda item: item[0].split(os.sep))
 
 
@@ -262,7 +266,7 @@ def _in_archive(path: str, archive: str, hash: int) -> File:
     except InvalidSpirv as error:
         remark = Diagnostic("error", error.code, error.message, error.hint, offset=error.offset)
         return _file(path, name, remark)
-    return File(_unicode(path), _unicode(name), os.path.dirname(os.path.abspath(path)), path, held=words)
+    return File(_unicode(path), _unicode(name), os.path.abspath(path), path, held=words)
 
 
 def _is_unpacked(path: str) -> bool:
@@ -279,6 +283,14 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
         return False
 
 
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is known to be one, without another look at it."""
+    try:
+        return entry.is_file()
+    except OSError:
+        return False
+
+
 # ── Single files ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -292,9 +304,18 @@ def _shared_folder(paths: list[str]) -> str:
         return os.curdir
 
 
-def _file(location: str, name: str, problem: Diagnostic | None = None) -> File:
-    folder = os.path.dirname(os.path.abspath(location))
-    return File(_unicode(location), _unicode(name).replace(os.sep, "/"), folder, location, problem=problem)
+def _file(location: str, name: str, problem: Diagnostic | None = None, place: str | None = None) -> File:
+    name = _unicode(name).replace(os.sep, "/")
+    return File(_unicode(location), name, place or os.path.abspath(location), location, problem=problem)
+
+
+def _found(root: str, pattern: tuple[str, ...]) -> Iterator[File]:
+    """What `_walk` finds, each file's name being what lies below `root`."""
+    top = os.path.abspath(root)
+    start = 0 if root == os.curdir else len(root)
+    for location, problem in _walk(root, pattern):
+        name = location[start:].lstrip(os.sep)
+        yield _file(location, name or os.curdir, problem, os.path.join(top, name) if name else top)
 
 
 def _read_stdin() -> bytes:

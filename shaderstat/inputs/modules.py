@@ -118,31 +118,27 @@ def read_units(file: File, given: Collection[str], chosen: EntryChoice) -> tuple
         facts = scan(data)
     except InvalidSpirv as error:
         module = InputModule(file.path, source.sha256 if source else "", source=source)
-        if error.code == "spirv/text" and os.path.abspath(file.location) + ".spv" in given:
+        if error.code == "spirv/text" and file.place + ".spv" in given:
             # `shaders/*`, expanded by the shell, where sources lie beside what they were compiled to.
             note = Diagnostic("info", "input/source", f"the source of {os.path.basename(file.path)}.spv, it seems")
             return [], leftover(module, "skipped", note)
         return [], leftover(module, "invalid", refusal(error, file.path, data))
-    module = InputModule(
-        file.path,
-        source.sha256,
-        spirv_version="{}.{}".format(*facts.version),
-        generator=f"0x{facts.generator:08x}",
-        source=source,
-        words_sha256=_words_sha256(data, source),
-    )
+    version, generator = "{}.{}".format(*facts.version), f"0x{facts.generator:08x}"
+    words_sha256 = _words_sha256(data, source)
+
+    def entry_module(stage: str = "", name: str = "", alone: bool = True) -> InputModule:
+        return InputModule(file.path, source.sha256, stage, name, version, generator, source, words_sha256, alone)
+
     nothing = nothing_to_compile(facts)
     if nothing is not None:
-        return [], leftover(module, *nothing)
+        return [], leftover(entry_module(), *nothing)
     wanted = chosen(facts.entries)
     known = [entry for entry in wanted if entry.stage in _STAGES]
     kept, alone = _taken(known, chosen.most), len(facts.entries) == 1
-    units = [
-        Unit(file, replace(module, stage=entry.stage, entry_point=entry.name, alone=alone), entry) for entry in kept
-    ]
+    units = [Unit(file, entry_module(entry.stage, entry.name, alone), entry) for entry in kept]
     if len(kept) == len(wanted):
         return units, None
-    return units, leftover(module, "unsupported", _left_out(wanted, known, kept))
+    return units, leftover(entry_module(), "unsupported", _left_out(wanted, known, kept))
 
 
 def _taken(known: list[ScannedEntry], most: int | None) -> list[ScannedEntry]:
