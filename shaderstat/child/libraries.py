@@ -9,16 +9,20 @@ from __future__ import annotations
 import os
 import re
 import struct
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from shaderstat.wire import Library
 
 # The interpreter and its modules shape no driver's answer; SPIRV-Tools, which lies among them, tells its version.
 _PYTHON = re.compile(r"/(lib)?python3[0-9.]*([/.]|$)")
+# What the kernel puts behind the path of a file that no folder holds any more (proc(5)).
+_DELETED = " (deleted)"
 
 _ELF = struct.Struct("<4sBB10xHHIQQQIHHHHHH")  # e_ident to e_shstrndx of a 64-bit little-endian file
 _PROGRAM_HEADER = struct.Struct("<IIQQQQQQ")
 _NOTE = struct.Struct("<III")
+_ELF_MAGIC = b"\x7fELF"
 _PT_NOTE, _NT_GNU_BUILD_ID = 4, 3
 
 
@@ -28,13 +32,30 @@ def mapped() -> tuple[Library, ...]:
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
             lines = [line.rstrip("\n").split(None, 5) for line in maps]
-    except OSError:
-        return ()
-    paths = sorted({line[5] for line in lines if len(line) == 6 and "x" in line[1] and line[5].startswith("/")})
-    try:
-        return tuple(library(path) for path in paths if not _PYTHON.search(path))
+        files = [line for line in lines if len(line) == 6 and line[5].startswith("/")]
+        generated = _generated(files)
+        paths = {line[5] for line in files if "x" in line[1]} - generated
+        return tuple(library(path) for path in sorted(paths) if not _PYTHON.search(path))
     except OSError:  # "/usr/lib/… (deleted)": what runs here is no longer what lies there
         return ()
+
+
+def _generated(files: Iterable[Sequence[str]]) -> set[str]:
+    """The files without a name that hold code which the driver writes as it goes (NVIDIA's: ``/memfd:/.glXXXXXX
+    (deleted)``), told from deleted libraries by the ELF header that these begin with.
+
+    Args:
+        files: the columns of /proc/self/maps.
+    """
+    beginnings = {
+        line[5]: int(line[0].partition("-")[0], 16)
+        for line in files
+        if line[5].endswith(_DELETED) and line[1].startswith("r") and int(line[2], 16) == 0
+    }
+    if not beginnings:
+        return set()
+    with open("/proc/self/mem", "rb", buffering=0) as memory:
+        return {path for path, start in beginnings.items() if os.pread(memory.fileno(), 4, start) != _ELF_MAGIC}
 
 
 def library(path: str) -> Library:
@@ -59,7 +80,7 @@ def _build_id(file: int) -> str:
     """
     head = os.pread(file, _ELF.size, 0)
     magic, bits, order, _, _, _, _, headers, _, _, _, size, count, *_ = _ELF.unpack(head)
-    if magic != b"\x7fELF" or bits != 2 or order != 1:
+    if magic != _ELF_MAGIC or bits != 2 or order != 1:
         return ""
     table = os.pread(file, size * count, headers)
     for place in range(count):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -160,3 +161,17 @@ def test_a_file_that_is_no_elf_file_has_none(tmp_path: Path, data: bytes) -> Non
     path = tmp_path / "x.so"
     path.write_bytes(data)
     assert library(str(path)).build_id == ""
+
+
+@pytest.mark.parametrize(("beginning", "counts"), [(b"\x90" * 16, False), (b"\x7fELF" + b"\x02" * 12, True)])
+def test_code_that_a_driver_writes_is_no_library_but_a_deleted_library_is(beginning: bytes, counts: bool) -> None:
+    """NVIDIA's driver maps ``/memfd:/.glXXXXXX (deleted)`` to execute what it has written there; a library that was
+    replaced under a running process looks alike but for its contents."""
+    before = mapped()
+    with open(os.memfd_create(".glXXXXXX"), "r+b") as file:
+        file.write(beginning.ljust(mmap.PAGESIZE, b"\0"))
+        file.flush()
+        with mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_SHARED, mmap.PROT_READ | mmap.PROT_EXEC):
+            found = mapped()
+    assert found == (() if counts else before)
+    assert before
