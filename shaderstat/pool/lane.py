@@ -52,14 +52,14 @@ class Lane:
     starts_in_vain: int = 0
 
     @property
+    def left(self) -> int:
+        """How many tasks no child has been handed."""
+        return len(self.loaded) + len(self.again) + len(self.tasks) - self.next
+
+    @property
     def rests(self) -> bool:
         """Whether its children have nothing to do, now or later, as far as is known."""
-        return not (
-            self.next < len(self.tasks)
-            or self.loaded
-            or self.again
-            or any(child.hello is None or child.jobs for child in self.children)
-        )
+        return not (self.left or any(child.hello is None or child.jobs for child in self.children))
 
 
 def lost(reason: NoTarget) -> Answer:

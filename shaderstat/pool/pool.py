@@ -34,6 +34,8 @@ KILLS_IN_VAIN = 5
 # A driver that dies so often without a job in hand, with no result in between, is given up; where it is killed, more.
 STARTS_IN_VAIN = 3
 STARTS_KILLED = 10
+# So many tasks of small shaders take as long as a child takes to open its device: 0.2 s for RADV, 0.5 s for NVIDIA's.
+WORTH_A_START = 16
 # No selector takes a wait of a thousand years; waking up once a day for it costs nothing.
 LONGEST_WAIT_S = 86_400.0
 # Outcomes that wait for the caller; children are looked after in between.
@@ -200,7 +202,7 @@ class Pool:
             if lane.is_dropped:
                 continue
             # No job waits behind another that may hang where there are children enough, or may be.
-            most = DEPTH if len(lane.loaded) + len(lane.again) + len(lane.tasks) - lane.next > lane.width else 1
+            most = DEPTH if lane.left > lane.width else 1
             for depth in range(most):
                 for child in lane.children:
                     if child.hello is not None and len(child.jobs) == depth and self._load_more(number, lane, 1):
@@ -209,10 +211,11 @@ class Pool:
                         self._watch(child, number)
             wanted = lane.width - len(lane.children)
             self._load_more(number, lane, wanted if self._alive < self._most else min(wanted, 1))
-            # No more at once than there are already: a short run isn't worth a start on every core.
+            # A short run isn't worth a start on every core: no more at once than there are already, or have work for.
             at_work = sum(child.hello is not None for child in lane.children)
             starting = len(lane.children) - at_work
-            while len(lane.children) < lane.width and starting < min(len(lane.loaded), max(at_work, 1)):
+            at_once = max(at_work, lane.left // WORTH_A_START, 1)
+            while len(lane.children) < lane.width and starting < min(len(lane.loaded), at_once):
                 if not self._make_room():
                     break
                 self._start(number)

@@ -454,6 +454,16 @@ def test_no_more_children_are_started_than_there_is_work() -> None:
         assert len(lane.children) <= 2
 
 
+@pytest.mark.parametrize(("tasks", "started"), [(32, 2), (16 * 4, 4)])
+def test_a_long_run_starts_as_many_children_at_once_as_it_has_work_for(tasks: int, started: int) -> None:
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(), width=4)]
+        pool.wait(0)
+        outcomes = pool.run(tasks, lambda task, lane: job())
+        assert len(lane.children) == started  # none of them but the first has said a word
+        assert len(list(outcomes)) == tasks
+
+
 # ── Orphans ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 HANGS = """
