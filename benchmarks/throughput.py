@@ -85,10 +85,12 @@ def run(folder: str, target: str, jobs: int, environment: dict[str, str], *, cac
 def command(arguments: list[str], environment: dict[str, str]) -> tuple[float, float]:
     """Seconds and CPU seconds of a command line and its children."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run(
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    done = subprocess.run(
         [sys.executable, "-m", "shaderstat", "stats", *arguments],
-        env={**os.environ, **environment, "PYTHONPATH": str(ROOT)}, capture_output=True,
+        env={**os.environ, **environment, "PYTHONPATH": path}, capture_output=True,
     )  # fmt: skip
+    assert done.returncode in (0, 2), done.stderr
     took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
     return took, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
