@@ -15,6 +15,9 @@ from shaderstat import api, model
 from tests.cli.events import Engine, answered, run
 from tests.conftest import ROOT
 
+# What a report's remarks are made of, and what comes before it.
+MODEL = {"shaderstat.model", *(f"shaderstat.model.{family}" for family in ("stages", "jobs", "answers"))}
+
 
 def test_every_name_is_there_and_listed() -> None:
     for name in shaderstat.__all__:
@@ -30,7 +33,7 @@ def test_every_name_is_there_and_listed() -> None:
     [
         ("import shaderstat", {"shaderstat"}),
         ("import shaderstat; shaderstat.__version__", {"shaderstat", "shaderstat._version"}),
-        ("from shaderstat import Report", {"shaderstat", "shaderstat.model", "shaderstat.plain"}),
+        ("from shaderstat import Diagnostic", {"shaderstat", *MODEL, "shaderstat.plain"}),
         ("import shaderstat.child", {"shaderstat", "shaderstat.child"}),
     ],
 )

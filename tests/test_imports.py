@@ -231,6 +231,8 @@ def run_child(kit: Path, backend: str, sample: Path) -> tuple[str, set[str]]:
     names = set(said.rpartition("loaded ")[2].split())
     ours = {room_of(name) for name in names if name.startswith("shaderstat")}
     assert "child" in ours and ours <= {"__init__", "backends.vulkan", *KIT}, ours
+    families = {name.split(".")[2] for name in names if name.startswith("shaderstat.model.")}
+    assert families == {"stages", "jobs", "answers"}, "a child makes no reports"
     foreign = {name.split(".")[0] for name in names} - set(sys.stdlib_module_names) - {"shaderstat", "__main__"}
     return status, foreign
 

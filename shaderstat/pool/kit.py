@@ -26,7 +26,7 @@ ROOMS = (
     "__init__.py",
     "_version.py",
     "plain.py",
-    "model.py",
+    "model",
     "instrumentation.py",
     "errors.py",
     "wire.py",

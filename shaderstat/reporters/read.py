@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from shaderstat import instrumentation, model
+from shaderstat import instrumentation
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import (
     REPORT_VERSION,
@@ -30,6 +30,7 @@ from shaderstat.model import (
     Schema,
     Target,
     TargetEvent,
+    results,
 )
 from shaderstat.plain import dataclass
 
@@ -64,8 +65,8 @@ class _Document:
     results: tuple[msgspec.Raw, ...] = ()
 
 
-# What a result's annotation names is not loaded with the model: a child that runs nothing starts without it.
-vars(model).setdefault("Instrumented", instrumentation.Instrumented)
+# What a result's annotation names is not loaded with it: what runs nothing starts without.
+vars(results).setdefault("Instrumented", instrumentation.Instrumented)
 
 _RESULT = msgspec.json.Decoder(Result)
 _PIPELINE = msgspec.json.Decoder(Pipeline)
