@@ -2,24 +2,28 @@
 
 `shaderstat targets` asks this of dozens of GPUs. One process loads the kit and the Vulkan loader once and forks for
 each trial, since an unknown GPU's name aborts a driver. The input is one ``job`` frame and then ``launch`` frames, each
-with its ``environment`` and ``timeout_s``; the output is, for each launch, ``hello`` (with what the device ``takes``,
-as `shaderstat.pipeline.requirements` has it) and ``answer``, or ``refused``. A launch of device -1 stands for all
-devices of the loader and is answered once for each of them.
+with its ``environment``, ``timeout_s`` and the path of a ``shim`` that its driver is loaded behind, or ""; the output
+is, for each launch, ``hello`` (with what the device ``takes``, as `shaderstat.pipeline.requirements` has it) and
+``answer``, or ``refused``. A launch of device -1 stands for all devices of the loader and is answered once for each of
+them.
 """
 
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from typing import Any, BinaryIO, cast
 
 from shaderstat import wire
 from shaderstat.backends.base import DriverError, open_backend
+from shaderstat.child import behind
 from shaderstat.child.core_dumps import no_core_dumps
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.errors import NoTarget, ShaderstatError
@@ -27,9 +31,12 @@ from shaderstat.model import Answer, Job, Launch
 from shaderstat.pipeline.requirements import takes
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
 
-# What `trial.comp` binds. Behind a shim each GPU has a process of its own, seventy in all: importing what reads a
-# module's words, and synthesis, took a third of their time.
+# What `trial.comp` binds. Importing what reads a module's words, and synthesis, takes as long as two trials.
 _BINDINGS = ("UNIFORM_BUFFER", "STORAGE_BUFFER", "STORAGE_BUFFER", "STORAGE_BUFFER", "COMBINED_IMAGE_SAMPLER")
+
+# Left out of a trial's device. No module can ask for it, and NVK compiles a shader of its own for it, on three of four
+# GPUs, which takes as long as all the rest of a trial.
+_WITHOUT = (("VkPhysicalDeviceDescriptorBufferFeaturesEXT", "descriptorBuffer", False),)
 
 
 def trial_spec(job: Job) -> PipelineSpec:
@@ -59,18 +66,33 @@ def serve(in_fd: int, out_fd: int) -> None:
     frames = _frames(in_fd)
     _, header, blob = next(frames)
     spec = trial_spec(wire.job_from_frame(header, blob))
-    with suppress(ImportError, OSError):  # loaded once, for all forks; where it can't be, each of them says why
-        from shaderstat.backends.vulkan import device, pipelines  # noqa: F401
-    loaded: set[str | None] = {None}
+    loaded: dict[str | None, str] = {None: ""}
     for _, header, _ in frames:
-        environment, limit_s = header.pop("environment"), header.pop("timeout_s")
+        environment, limit_s, shim = header.pop("environment"), header.pop("timeout_s"), header.pop("shim")
         launch = wire.launch_from_plain(header)
         if launch.driver_manifest not in loaded:
-            loaded.add(launch.driver_manifest)
-            _load_driver(str(launch.driver_manifest))
+            loaded[launch.driver_manifest] = _load_driver(str(launch.driver_manifest), shim)
+        _warm_up()
+        problem = loaded[launch.driver_manifest]
         for one in _devices(launch, environment, limit_s):
-            _write(out_fd, one if isinstance(one, bytes) else _trial(one, environment, limit_s, spec))
+            if not isinstance(one, bytes):
+                one = _refused(f"{launch.id}: {problem}") if problem else _trial(one, environment, limit_s, spec, shim)
+            _write(out_fd, one)
     os._exit(0)
+
+
+@cache
+def _warm_up() -> None:
+    """What every trial does before it asks its driver anything, done once for all forks."""
+    with suppress(ImportError, OSError):  # where it can't be loaded, each of them says why
+        from shaderstat.backends.vulkan import device, pipelines  # noqa: F401
+        from shaderstat.registry import vulkan
+
+        vulkan.feature_structs()
+        for name in vulkan.required_names():
+            vulkan.capability_requirements(name)
+    # A trial is over before it has garbage to speak of; looking for it would make each fork copy what it looks at.
+    gc.disable()
 
 
 def _frames(in_fd: int) -> Iterator[tuple[int, dict[str, Any], bytes]]:
@@ -81,13 +103,25 @@ def _frames(in_fd: int) -> Iterator[tuple[int, dict[str, Any], bytes]]:
             yield frame
 
 
-def _load_driver(manifest: str) -> None:
+def _load_driver(manifest: str, shim: str) -> str:
     """Load a driver's library for all forks: RADV brings LLVM, whose relocation takes longer than a trial. Nothing of
-    it is called. Where it can't be loaded, each trial will say so."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
+    it is called.
+
+    Returns:
+        Why it may not be tried: behind no shim it would take this machine's GPU for the one that was meant. Where it
+        can't be loaded at all, each trial will say so.
+    """
+    try:
         with open(manifest, "rb") as file:
             library = json.load(file)["ICD"]["library_path"]
-        ctypes.CDLL(os.path.join(os.path.dirname(manifest), library) if "/" in library else library)
+        path = os.path.join(os.path.dirname(manifest), library) if "/" in library else library
+        if shim:
+            behind.load(path, shim)
+        else:
+            ctypes.CDLL(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return f"not to be loaded behind {os.path.basename(shim)} ({error})" if shim else ""
+    return ""
 
 
 def _devices(launch: Launch, environment: Mapping[str, str], limit_s: float) -> Iterator[Launch | bytes]:
@@ -109,15 +143,18 @@ def _devices(launch: Launch, environment: Mapping[str, str], limit_s: float) -> 
         yield replace(launch, id=f"{launch.id}:{index}", device=index)
 
 
-def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, spec: PipelineSpec) -> bytes:
+def _trial(launch: Launch, environment: Mapping[str, str], limit_s: float, spec: PipelineSpec, shim: str = "") -> bytes:
     def compile_it() -> bytes:
-        backend = open_backend(launch, SpirvTools(None))
+        setup = replace(launch.setup, features=(*launch.setup.features, *_WITHOUT))
+        backend = open_backend(replace(launch, setup=setup), SpirvTools(None))
         facts = backend.facts
         offers = (backend.offer, backend.tells_executables)
         hello = wire.hello_to_plain(wire.Hello(facts.driver, facts.device, launch.device, None, (), *offers))
         hello["takes"] = takes(facts)
         with backend.compile(spec, statistics=True, representations=True) as pipeline:
             answer = Answer("ok", pipeline.query() if backend.tells_executables else ())
+        if shim and behind.has_opened_a_gpu():
+            raise NoTarget(f"{launch.id}: the driver has found a GPU of this machine, past {os.path.basename(shim)}")
         return wire.frame(wire.HELLO, hello) + wire.answer_frame(answer)
 
     return _forked(compile_it, environment, limit_s, launch.id)

@@ -7,6 +7,8 @@ by asking it (`shaderstat.targets.probe`).
 
 from __future__ import annotations
 
+import mmap
+import re
 from collections.abc import Mapping
 from functools import cache
 
@@ -21,6 +23,8 @@ from shaderstat.trees.launch import SHIMS, drivers, launch, scratch
 NULL_DEVICE = "RADV_FORCE_FAMILY"
 
 INSTALL = "shaderstat targets install"
+
+_WORD = re.compile(rb"\0([a-z0-9_]{2,32})(?=\0)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +116,7 @@ def host_places(
     library = manifests.library(manifest)
     files = tuple(one for one in (manifest, library) if one)
     found = []
-    if driver == "radv" and (library is None or _holds(library, NULL_DEVICE)):
+    if driver == "radv" and (library is None or _mentions(library, NULL_DEVICE)):
         found.append(Place(driver, "null-device", manifest, files, library))
     path = manifests.shared_library(shim.library)
     if path is not None:
@@ -141,7 +145,7 @@ def _in_tree(driver: str, tree: Tree) -> list[Place]:
         names = str(shim) if driver == "radv" else None
         found.append(Place(driver, "tree", manifest, (*files, str(shim)), names, str(shim), tree))
     library = tree.library("libvulkan_radeon.so") if driver == "radv" else None
-    if library is not None and _holds(str(library), NULL_DEVICE):
+    if library is not None and _mentions(str(library), NULL_DEVICE):
         found.append(Place(driver, "tree", manifest, files, str(library), None, tree))
     return found
 
@@ -161,17 +165,26 @@ def all_places(environment: Mapping[str, str]) -> tuple[list[Place], list[Absent
     return found, absent
 
 
+def _mentions(path: str, word: str) -> bool:
+    """Whether a file has `word` as a C string; True where the file can't be read. For a single one that is long."""
+    try:
+        with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return data.find(b"\0" + word.encode() + b"\0") >= 0
+    except (OSError, ValueError):  # an empty file can't be mapped
+        return True
+
+
 def _holds(path: str, word: str) -> bool:
     """Whether a file has `word` as a C string, in whatever case; True where the file can't be read."""
-    data = _lower(path)
-    return data is None or data.find(b"\0" + word.lower().encode() + b"\0") >= 0
+    words = _words(path)
+    return words is None or word.lower().encode() in words
 
 
 @cache
-def _lower(path: str) -> bytes | None:
-    """A file's bytes with A to Z in lower case: drivers of nine megabytes are looked through for fifty names."""
+def _words(path: str) -> frozenset[bytes] | None:
+    """A file's C strings that may be names, in lower case: drivers of nine megabytes are looked through for sixty."""
     try:
         with open(path, "rb") as file:
-            return file.read().lower()
+            return frozenset(_WORD.findall(file.read().lower()))
     except OSError:
         return None

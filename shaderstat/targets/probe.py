@@ -6,9 +6,10 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from shaderstat import wire
@@ -17,9 +18,13 @@ from shaderstat.plain import dataclass
 from shaderstat.pool import kit
 from shaderstat.pool.child import BOOT, kit_path
 from shaderstat.pool.environment import child_environment
+from shaderstat.trees.launch import SHIMS, apart
 
 # One trial takes a fraction of a second; a driver that hangs must not hold up all others for long.
 LIMIT_S = 20.0
+
+# So many trials keep a process busy for longer than its start took, several times over.
+_ENOUGH = 12
 
 _ENTRY = "shaderstat.child.trial"
 
@@ -52,6 +57,21 @@ class Trial:
     per_basic_block: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Launches that share a process.
+
+    Attributes:
+        places: which they are of all that are tried.
+        launches: themselves; where there is a `shim`, without what preloads it.
+        shim: what the process loads their driver behind, itself; or "".
+    """
+
+    places: Sequence[int]
+    launches: Sequence[Launch]
+    shim: str = ""
+
+
 def try_all(launches: Sequence[Launch], progress: Callable[[int], None] = lambda count: None) -> list[list[Trial]]:
     """Try every launch, several at a time.
 
@@ -62,62 +82,83 @@ def try_all(launches: Sequence[Launch], progress: Callable[[int], None] = lambda
         For each launch its trial; for one of device -1 one for each device of the loader, or the one refusal.
     """
     workers = os.cpu_count() or 1
-    batches = _batches(launches, workers)
     found: list[list[Trial]] = [[] for _ in launches]
-    done = 0
     with ThreadPoolExecutor(workers) as executor:
-        runs = executor.map(_run, [[launches[place] for place in batch] for batch in batches])
-        for batch, trials in zip(batches, runs, strict=True):
-            if len(batch) == 1:
-                found[batch[0]] = trials
-            else:
-                for place, trial in zip(batch, trials, strict=True):
-                    found[place] = [trial]
-            done += len(batch)
+
+        def run(batches: Sequence[_Batch]) -> Iterator[int]:
+            for batch, trials in zip(batches, executor.map(_run, batches), strict=True):
+                for place, its in zip(batch.places, trials, strict=True):
+                    found[place] = its
+                yield len(batch.places)
+
+        batches = _batches(launches, workers)
+        for done in accumulate(run(batches)):
             progress(done)
+        # A shim that was there from the start is what a target is launched with: its word counts where they differ.
+        behind = [place for batch in batches if batch.shim for place in batch.places]
+        for _ in run([_Batch([place], [launches[place]]) for place in behind if found[place][0].problem]):
+            pass
     return found
 
 
-def _batches(launches: Sequence[Launch], workers: int) -> list[list[int]]:
-    """Which launches share a process, by place in `launches`: those that differ in nothing that must be set when it
-    starts. A shim reads its GPU's name then, and the loader's devices are as many as there are."""
-    shared: dict[tuple[object, ...], list[int]] = {}
-    batches: list[list[int]] = []
+def _batches(launches: Sequence[Launch], workers: int) -> list[_Batch]:
+    """Which launches share a process, the longest first: those that differ in nothing that must be set when it starts.
+    The loader's devices are as many as there are, and a preloaded library has read its variables by then; but shims
+    that are known can be loaded later (`shaderstat.child.behind`)."""
+    alone: list[_Batch] = []
+    shared: dict[tuple[str, tuple[object, ...]], list[tuple[int, Launch]]] = {}
     for place, launch in enumerate(launches):
-        if launch.device < 0 or launch.environment.get("LD_PRELOAD") or "--preload" in launch.prefix:
-            batches.append([place])
+        bare, shim = apart(launch)
+        if launch.device < 0 or bare.environment.get("LD_PRELOAD") or "--preload" in bare.prefix:
+            alone.append(_Batch([place], [launch]))
         else:
-            shared.setdefault((launch.prefix, launch.python), []).append(place)
-    for places in shared.values():
+            driver = bare.driver_manifest if shim else None
+            key = (shim, (driver, bare.prefix, bare.python, *sorted(_early(bare).items())))
+            shared.setdefault(key, []).append((place, bare))
+    batches: list[_Batch] = []
+    for (shim, _), members in shared.items():
+        if len(members) == 1:
+            place, _ = members[0]
+            alone.append(_Batch([place], [launches[place]]))
+            continue
         # Dealt out like cards: a driver's recent GPUs, which stand together, take ten times as long as its old ones.
-        batches[:0] = [places[start::workers] for start in range(min(workers, len(places)))]
-    return batches
+        processes = min(workers, -(-len(members) // _ENOUGH))
+        for start in range(processes):
+            places, bare_launches = zip(*members[start::processes], strict=True)
+            batches.append(_Batch(places, bare_launches, shim))
+    return [*sorted(batches, key=lambda batch: -len(batch.places)), *alone]
 
 
-def _run(launches: Sequence[Launch]) -> list[Trial]:
-    """One process, one trial after the other: as many as launches, or as the loader has devices."""
-    first = launches[0]
-    sent = _job_frame() + b"".join(_launch_frame(launch) for launch in launches)
+def _run(batch: _Batch) -> list[list[Trial]]:
+    """One process, one trial after the other: for each launch its own, or those of all the loader's devices."""
+    launches, first = batch.launches, batch.launches[0]
+    early = _early(first) if len(launches) > 1 else dict(first.environment)
+    if batch.shim:
+        # Were it asked before a trial has chosen its GPU, all of them would be its default one: it shall have none.
+        early |= {shim.variable: "none" for shim in SHIMS.values() if shim.variable is not None}
+    first = replace(first, environment=early)
+    sent = _job_frame() + b"".join(_launch_frame(launch, batch.shim) for launch in launches)
     if kit.is_needed(first):
         command, sent = kit.command(first), kit.opening(first, _ENTRY) + sent
     else:
         boot = BOOT.replace("shaderstat.child", _ENTRY)
         command = [*first.prefix, sys.executable, "-I", "-S", "-c", boot, *kit_path()]
-    early = {name: value for name, value in first.environment.items() if len(launches) == 1 or _is_early(name)}
-    environment = child_environment(replace(first, environment=early))
     limit = LIMIT_S * (1 + len(launches))
     try:
-        done = subprocess.run(command, input=sent, capture_output=True, env=environment, timeout=limit)
+        done = subprocess.run(command, input=sent, capture_output=True, env=child_environment(first), timeout=limit)
         trials, words = list(_trials(done.stdout)), done.stderr.decode("utf-8", "replace").strip()
         problem = words.splitlines()[-1] if words else f"its child ended with status {done.returncode}"
     except (OSError, subprocess.TimeoutExpired) as error:
         trials, problem = [], str(error)
+    if trials and first.device < 0:
+        return [trials]
     missing = [_failed(f"{launch.id}: {problem}") for launch in launches]
-    return trials if trials and first.device < 0 else [*trials, *missing[len(trials) :]]
+    return [[trial] for trial in (*trials, *missing[len(trials) :])]
 
 
-def _is_early(name: str) -> bool:
-    return name.startswith(("LD_", "XDG_"))
+def _early(launch: Launch) -> dict[str, str]:
+    """Of a launch's variables those that are read when a process starts."""
+    return {name: value for name, value in launch.environment.items() if name.startswith(("LD_", "XDG_"))}
 
 
 def _job_frame() -> bytes:
@@ -125,8 +166,8 @@ def _job_frame() -> bytes:
     return wire.job_frame(Job("compute", (JobModule("trial", data, "compute", "main"),), validate=False))
 
 
-def _launch_frame(launch: Launch) -> bytes:
-    settings = {"environment": dict(launch.environment), "timeout_s": LIMIT_S}
+def _launch_frame(launch: Launch, shim: str) -> bytes:
+    settings = {"environment": dict(launch.environment), "timeout_s": LIMIT_S, "shim": shim}
     return wire.frame(wire.LAUNCH, {**wire.launch_to_plain(launch), **settings})
 
 

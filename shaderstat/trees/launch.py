@@ -11,6 +11,7 @@ import importlib.util
 import os
 import tempfile
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -120,6 +121,23 @@ def interpreter(tree: Tree, preload: Path | None = None) -> list[str]:
         loader += ["--preload", str(preload)]
     path = ":".join(str(tree.root / one) for one in tree.libraries)
     return [*loader, "--library-path", path, str(tree.root / tree.python)]
+
+
+def apart(launch: Launch) -> tuple[Launch, str]:
+    """A launch that preloads a shim as one that doesn't, and the shim's path, for a process that loads it itself; the
+    launch as it is, and "", where it preloads none, or something else as well."""
+    prefix, environment = launch.prefix, launch.environment
+    at = prefix.index("--preload") if "--preload" in prefix[:-1] else -1
+    if at >= 0 and _is_shim(prefix[at + 1]) and not environment.get("LD_PRELOAD"):
+        return replace(launch, prefix=(*prefix[:at], *prefix[at + 2 :])), prefix[at + 1]
+    if at < 0 and _is_shim(shim := environment.get("LD_PRELOAD", "")):
+        return replace(launch, environment={**environment, "LD_PRELOAD": ""}), shim
+    return launch, ""
+
+
+def _is_shim(path: str) -> bool:
+    several = ":" in path or " " in path
+    return os.path.isabs(path) and not several and os.path.basename(path) in {shim.library for shim in SHIMS.values()}
 
 
 def relevant(packages: Mapping[str, str]) -> dict[str, str]:

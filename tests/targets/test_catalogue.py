@@ -26,7 +26,7 @@ def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     here = {"radv": ([place], None)}
     nothing = ([], Absent("x", "Mesa here is without a drm-shim", "shaderstat targets install"))
     monkeypatch.setattr(catalogue, "host_places", lambda environment, driver, manifest: here.get(driver, nothing))
-    places._lower.cache_clear()
+    places._words.cache_clear()
     return tmp_path
 
 

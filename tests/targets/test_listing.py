@@ -57,7 +57,7 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> Machine:
     made = Machine(tmp_path)
-    places._lower.cache_clear()
+    places._words.cache_clear()
     monkeypatch.setattr(listing, "all_places", lambda around: (made.places, made.absent))
     monkeypatch.setattr(listing, "try_all", made.try_all)
     monkeypatch.setattr(listing.manifests, "visible", lambda around: [])

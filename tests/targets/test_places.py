@@ -20,7 +20,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(
         manifests, "shared_library", lambda name: str(tmp_path / name) if (tmp_path / name).is_file() else None
     )
-    places._lower.cache_clear()
+    places._words.cache_clear()
     return tmp_path
 
 

@@ -53,6 +53,51 @@ def test_no_driver_at_all_is_one_refusal(tmp_path: Path) -> None:
     assert len(trials) == 1 and "found no driver" in trials[0].problem
 
 
+def test_launches_that_differ_in_the_gpu_alone_share_a_process() -> None:
+    """A shim reads which GPU to play when it is first called; several of a driver are tried behind one loaded later."""
+    shim = "/x/libnouveau_noop_drm_shim.so"
+
+    def nvk(chipset: str, preload: str = shim) -> Launch:
+        environment = {"NOUVEAU_CHIPSET": chipset, "LD_PRELOAD": preload}
+        return Launch(f"nvk:{chipset}", "vulkan", "shim", environment=environment, driver_manifest="/x/nouveau.json")
+
+    launches = [Launch("host", "vulkan", "host", device=-1), nvk("192"), radv(Path("/x/r.json"), "navi21"), nvk("172")]
+    launches += [
+        radv(Path("/x/r.json"), "navi10"),
+        nvk("162", "/x/another.so"),
+        nvk("140"),
+        nvk("e4", f"{shim}:/x/y.so"),
+    ]
+    batches = probe._batches(launches, 2)
+    assert [(list(one.places), one.shim) for one in batches] == [
+        ([1, 3, 6], shim), ([2, 4], ""), ([0], ""), ([5], ""), ([7], "")
+    ]  # fmt: skip
+    assert [one.environment["LD_PRELOAD"] for one in batches[0].launches] == ["", "", ""]
+    # Alone, it is launched as a target is.
+    assert [list(one.launches) for one in probe._batches([nvk("192")], 2)] == [[nvk("192")]]
+    many = [nvk(str(number)) for number in range(100, 130)]
+    assert [len(one.places) for one in probe._batches(many, 16)] == [10, 10, 10]
+    assert sorted(place for one in probe._batches(many, 2) for place in one.places) == list(range(30))
+
+
+def test_a_shim_that_can_not_be_loaded_late_is_preloaded(radv_manifest: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No driver may be asked without it: there may be a GPU. The word of a process of its own is what counts."""
+    here = [radv(radv_manifest, name) for name in ("navi21", "navi10")]  # whose null device wants no shim
+    monkeypatch.setattr(probe, "apart", lambda launch: (launch, "/nonexistent/libamdgpu_noop_drm_shim.so"))
+    runs = []
+    run = probe._run
+
+    def watched(batch: probe._Batch) -> list[list[probe.Trial]]:
+        runs.append((batch.shim, run(batch)))
+        return runs[-1][1]
+
+    monkeypatch.setattr(probe, "_run", watched)
+    assert [trials[0].problem for trials in try_all(here)] == ["", ""]
+    (shim, refused), *alone = runs
+    assert all("not to be loaded behind libamdgpu_noop_drm_shim.so" in trials[0].problem for trials in refused)
+    assert shim and [each for each, _ in alone] == ["", ""]
+
+
 def test_a_process_that_does_not_start_fails_its_launches(radv_manifest: Path) -> None:
     from dataclasses import replace
 

@@ -141,6 +141,20 @@ def test_every_gpu_that_is_listed_has_answered(shaderstat: Run, tree: Tree) -> N
     assert again.stdout == done.stdout
 
 
+def test_a_shim_that_is_loaded_late_answers_as_one_that_was_preloaded(tree: Tree) -> None:
+    """`shaderstat targets` tries several GPUs in forks of one process; a target has a process of its own."""
+    from shaderstat.targets.places import tree_places
+    from shaderstat.targets.probe import try_all
+
+    for driver, of in (("radv", ("navi10", "navi31")), ("turnip", ("a630", "a740")), ("nvk", ("gk104", "ad102"))):
+        place = next(one for one in tree_places(driver, tree) if one.shim)
+        chips = [chip for chip in place.chips() if chip.name in of]
+        launches = [place.launch(chip, place.target(chip)) for chip in chips]
+        together = try_all([one for one in launches if one is not None])
+        assert together == [try_all([one])[0] for one in launches if one is not None]
+        assert len({trials[0].answers for trials in together}) == 2 and not any(one[0].problem for one in together)
+
+
 def test_what_one_lacks_others_are_named_for_that_have_it(shaderstat: Run, report: Ask) -> None:
     """Mesh shaders and ray tracing on all GPUs: those that are said to have it, and no others, take the module."""
     assert shaderstat("targets", timeout=600).returncode == 0

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from shaderstat.errors import NoTarget
+from shaderstat.model import Launch
 from shaderstat.trees import Tree, launch
 from tests.trees.conftest import make
 
@@ -94,3 +96,27 @@ def test_a_tree_without_the_driver(tree: Tree) -> None:
     (tree.root / "usr/share/vulkan/icd.d/asahi_icd.json").unlink()
     with pytest.raises(NoTarget, match="no asahi_icd manifest"):
         launch.launch(tree, "agx", "agx@sid:g13g", None)
+
+
+def test_a_launch_can_be_had_apart_from_its_shim(tree: Tree) -> None:
+    made = launch.launch(tree, "nvk", "x", "192")
+    bare, shim = launch.apart(made)
+    assert shim == str(tree.root / "usr/lib/x/libnouveau_noop_drm_shim.so")
+    assert bare.prefix == tuple(launch.interpreter(tree)[:-1]) and bare.environment == made.environment
+    assert launch.apart(bare) == (bare, "")
+    sandboxed = replace(made, prefix=("bwrap", "--unshare-all", *made.prefix))
+    assert launch.apart(sandboxed)[0].prefix == ("bwrap", "--unshare-all", *bare.prefix)
+    here = Launch("x", "vulkan", "shim", environment={"LD_PRELOAD": shim, "NOUVEAU_CHIPSET": "192"})
+    assert launch.apart(here) == (replace(here, environment={"LD_PRELOAD": "", "NOUVEAU_CHIPSET": "192"}), shim)
+
+
+@pytest.mark.parametrize(
+    "preload", ["/x/libother.so", "libnouveau_noop_drm_shim.so", "/x/libother.so:/x/libnouveau_noop_drm_shim.so"]
+)
+def test_what_else_is_preloaded_stays(preload: str) -> None:
+    """It may stand in for anything, and by its own rules."""
+    for one in (
+        Launch("x", "vulkan", "config", environment={"LD_PRELOAD": preload}),
+        Launch("x", "vulkan", "config", prefix=("/x/ld.so", "--preload", preload)),
+    ):
+        assert launch.apart(one) == (one, "")
