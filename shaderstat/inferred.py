@@ -125,18 +125,20 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
     generated = [each["stage"] for each in answer.spec["stages"] if each["synthetic"]]
     words = [stage.removeprefix("VK_SHADER_STAGE_").partition("_BIT")[0].lower() for stage in generated]
     comments = [f"with a generated {word.replace('_', ' ')} stage" for word in words]
+    # What was generated is so again; a module that a manifest names counts as somebody's own.
+    modules = [one for one in candidate.known_modules() if one.stage not in words]
     left = [each.message for each in answer.diagnostics if each.code == "archive/not-in-manifest"]
     archived = candidate.archived
     whole = f"{archived.captured.path}:{archived.captured.hash:016x}" if archived is not None and left else ""
     if whole:
-        comments += [*left, *(f"{one.stage.replace('_', ' ')}: {one.path}" for one in candidate.known_modules())]
+        comments += [*left, *(f"{one.stage.replace('_', ' ')}: {one.path}" for one in modules)]
     return Inferred(
         name,
         answer.status,
         diagnostics,
         Written(
             name,
-            [(one.path, one.stage, one.entry_point, one.alone) for one in candidate.known_modules()],
+            [(one.path, one.stage, one.entry_point, one.alone) for one in modules],
             {**answer.spec.get("specialization", {}), **variant.values},
             _said(planned.setup),
             answer.spec,

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from shaderstat import inferred
+from shaderstat import engine, inferred
 from shaderstat.archive.writer import Writer
-from shaderstat.model import Request
-from shaderstat.pipeline.spec import PipelineSpec
+from shaderstat.model import Request, ResultEvent
+from shaderstat.pipeline.spec import PipelineSpec, unpack
 from tests.archive import corpus
 
 PIPELINES = [corpus.with_modules(one) for one in corpus.pipelines()]
@@ -23,6 +23,7 @@ def state(states: inferred.States) -> Any:
     (one,) = states.pipelines
     assert one.written is not None, one.diagnostics
     plain = {name: value for name, value in one.written.state.items() if name != "specialization"}
+    plain["stages"] = [each | {"path": ""} if each["synthetic"] else each for each in plain["stages"]]
     text = json.dumps(plain, default=bytes.hex, sort_keys=True)
     return without_zeros(json.loads(text.replace(" | ", "|")))
 
@@ -55,14 +56,9 @@ def test_a_manifest_of_a_captured_pipeline_gives_it_again(
 
 def test_what_can_be_written_out_names_its_modules(tmp_path: Path, samples: Path, clean_environment: Path) -> None:
     """So that one of them can be exchanged for another."""
-    from shaderstat import engine
-    from shaderstat.model import ResultEvent
-    from shaderstat.pipeline.spec import unpack
-
     paths = (str(samples / "water.vert.spv"), str(samples / "water.frag.spv"))
     archive, manifest = tmp_path / "a.foz", tmp_path / "shaderstat.yaml"
-    events = engine.run(Request(paths, targets=("mock",), keep_states=True, cache=False))
-    (spec,) = [unpack(event.state["spec"]) for event in events if isinstance(event, ResultEvent) and event.state]
+    (spec,) = [unpack(one.state["spec"]) for one in results(Request(paths, keep_states=True)) if one.state]
     with archive.open("wb") as stream:
         Writer(stream).add(spec)
     first = inferred.infer(Request((str(archive),)))
@@ -80,3 +76,52 @@ def test_what_can_be_written_out_names_its_modules(tmp_path: Path, samples: Path
     assert "state that its modules don't lead to" in text
     manifest.write_text(text)
     assert state(inferred.infer(Request((), config=str(manifest)))) == state(first)
+
+
+def compiled(path: Path) -> PipelineSpec:
+    """What is compiled of a file, on the mock."""
+    (spec,) = [unpack(one.state["spec"]) for one in results(Request((str(path),), keep_states=True)) if one.state]
+    return spec
+
+
+def results(request: Request) -> list[ResultEvent]:
+    events = engine.run(replace(request, targets=("mock",), cache=False))
+    return [event for event in events if isinstance(event, ResultEvent)]
+
+
+@pytest.mark.parametrize("name", ["hills.tesc.spv", "plasma.frag.spv", "leaf.vert.spv", "fur.geom.spv"])
+def test_what_was_generated_is_not_named_as_a_module(
+    name: str, tmp_path: Path, samples: Path, clean_environment: Path
+) -> None:
+    """A manifest's modules are real ones: with a generated one among them, an upper bound would be told as exact."""
+    archive, manifest = tmp_path / "a.foz", tmp_path / "shaderstat.yaml"
+    with archive.open("wb") as stream:
+        Writer(stream).add(compiled(samples / name))
+    first = inferred.infer(Request((str(archive),)))
+    (one,) = first.pipelines
+    assert one.written is not None and len(one.written.modules) == 1
+    manifest.write_text("\n".join(inferred.lines(first)))
+    assert state(inferred.infer(Request((), config=str(manifest)))) == state(first)
+    (captured,), (again,) = results(Request((str(archive),))), results(Request((), config=str(manifest)))
+    assert again.result.executables == captured.result.executables
+    assert {(each.synthetic, each.bound) for each in again.result.executables} == {(False, "upper")}
+
+
+def test_what_would_be_generated_otherwise_is_taken_from_the_archive(
+    tmp_path: Path, samples: Path, clean_environment: Path
+) -> None:
+    """By another shaderstat, or for another device: here under another generator's number."""
+    spec = compiled(samples / "plasma.frag.spv")
+    changed = [
+        replace(one, words=one.words[:8] + b"\1\0\0\0" + one.words[12:]) if one.synthetic else one
+        for one in spec.modules
+    ]
+    archive, manifest = tmp_path / "a.foz", tmp_path / "shaderstat.yaml"
+    with archive.open("wb") as stream:
+        Writer(stream).add(replace(spec, modules=tuple(changed)))
+    first = inferred.infer(Request((str(archive),)))
+    text = "\n".join(inferred.lines(first))
+    assert "state that its modules don't lead to" in text and "vertex:" not in text
+    manifest.write_text(text)
+    (captured,), (again,) = results(Request((str(archive),))), results(Request((), config=str(manifest)))
+    assert again.result.executables == captured.result.executables

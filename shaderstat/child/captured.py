@@ -112,9 +112,10 @@ def _is_what_modules_lead_to(
     spec: PipelineSpec, plain: Plain, stages: tuple[StageInput, ...], facts: DeviceFacts
 ) -> bool:
     """Whether the state is the one that is inferred of the modules with everything of it said over that: what an
-    application didn't have may be inferred all the same."""
+    application didn't have may be inferred all the same. Stages that were generated for it must be so again."""
     if _names_struct(plain, _UNIONS):
         return False
+    real = [(one, info) for one, info in zip(stages, plain["stages"], strict=True) if not info["synthetic"]]
     samplers = [_said(each) for each in plain["samplers"]]
     sets = {str(number): _said(each) for number, each in enumerate(plain["set_layouts"])}
     for one in sets.values():
@@ -128,16 +129,21 @@ def _is_what_modules_lead_to(
         "stages": [
             {"stage": one.entry.stage, **_said({name: info[name] for name in _OF_STAGES if name in info})}
             | {"entry_point": info["entry_point"]}
-            for one, info in zip(stages, plain["stages"], strict=True)
+            for one, info in real
         ],
     }
     if plain["render_pass"] is not None:
         layer["render_pass"] = _said(plain["render_pass"])
+    given = [one for one, _ in real]
     try:
-        again = overlay(synthesise(stages, facts), [layer], stages, facts)
+        again = overlay(synthesise(given, facts), [layer], given, facts)
     except (Unsupported, InvalidSpirv):
         return False
-    return _told(to_plain(again)) == _told(to_plain(spec))
+    return _told(to_plain(again)) == _told(to_plain(spec)) and _generated(again) == _generated(spec)
+
+
+def _generated(spec: PipelineSpec) -> set[bytes]:
+    return {module.words for module in spec.modules if module.synthetic}
 
 
 _OF_STAGES = ("flags", "pNext")
@@ -179,7 +185,7 @@ def _told(plain: Plain) -> dict[str, Any]:
         ]
         return {**one, "pBindings": sorted(bindings, key=lambda each: each.get("binding", 0))}
 
-    stages = [{**one, "path": "", "synthetic": False} for one in plain["stages"]]
+    stages = [{**one, "path": ""} for one in plain["stages"]]
     found: dict[str, Any] = _counting(
         {**plain, "samplers": None, "stages": stages, "specialization": None, "set_layouts": []}
     )
