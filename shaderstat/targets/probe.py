@@ -148,7 +148,9 @@ def _run(batch: _Batch) -> list[list[Trial]]:
         done = subprocess.run(command, input=sent, capture_output=True, env=child_environment(first), timeout=limit)
         trials, words = list(_trials(done.stdout)), done.stderr.decode("utf-8", "replace").strip()
         problem = words.splitlines()[-1] if words else f"its child ended with status {done.returncode}"
-    except (OSError, subprocess.TimeoutExpired) as error:
+    except subprocess.TimeoutExpired:
+        trials, problem = [], f"no answer within {limit:g} s"
+    except OSError as error:
         trials, problem = [], str(error)
     if trials and first.device < 0:
         return [trials]

@@ -155,6 +155,26 @@ def test_a_shim_that_is_loaded_late_answers_as_one_that_was_preloaded(tree: Tree
         assert len({trials[0].answers for trials in together}) == 2 and not any(one[0].problem for one in together)
 
 
+def test_one_gpu_that_ends_its_process_takes_no_other_with_it(tree: Tree) -> None:
+    """A shim aborts over a name that it doesn't know; NVK finds no device of a chipset that there never was."""
+    from shaderstat.targets.probe import try_all
+    from shaderstat.trees import launch
+
+    asked = [
+        ("radv", "navi21"),
+        ("radv", "nonsense"),
+        ("radv", "navi31"),
+        ("nvk", "180"),
+        ("nvk", "192"),
+        ("nvk", "e4"),
+    ]
+    found = try_all([launch.launch(tree, driver, f"{driver}:{name}", name) for driver, name in asked])
+    problems = [trials[0].problem for trials in found]
+    assert [bool(one) for one in problems] == [False, True, False, True, False, False]
+    assert problems[1].startswith("radv:nonsense: ") and "nonsense" in problems[1][14:]
+    assert problems[3].startswith("nvk:180: ") and "no device" in problems[3]
+
+
 def test_what_one_lacks_others_are_named_for_that_have_it(shaderstat: Run, report: Ask) -> None:
     """Mesh shaders and ray tracing on all GPUs: those that are said to have it, and no others, take the module."""
     assert shaderstat("targets", timeout=600).returncode == 0
