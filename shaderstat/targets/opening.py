@@ -52,10 +52,14 @@ class Opening:
         if self._runs:
             self._named = [executing(launches) for launches in self._named]
             self._automatic = self._automatic[:1]  # the host, or the mock of a scenario: no other executes anything
-        # A driver tree and the mock come last of the automatic ones, and only when nothing else answers.
-        first = [launches[0] for launches in self._named]
-        first += [one for one in self._automatic if one.source not in ("tree", "mock") or len(self._automatic) == 1]
-        self._lanes = {id(launch): self._start(launch) for launch in first}
+        self._lanes = {id(launches[0]): self._start(launches[0]) for launches in self._named}
+        for launch in self._automatic:
+            # A driver tree and the mock come last of the automatic ones, and only when nothing else answers.
+            if launch.source in ("tree", "mock") and len(self._automatic) > 1:
+                continue
+            lane = self._lanes[id(launch)] = self._start(launch)
+            if self._pool.lanes[lane].hello is not None:
+                break  # known of old to answer: those after it will not be taken
 
     def wait(self) -> tuple[list[Opened], list[Diagnostic]]:
         """Wait for the devices.
