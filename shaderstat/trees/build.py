@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -151,6 +152,7 @@ def _build(plan: Plan, work: Path, progress: Progress) -> Tree:
     root = place / "root"
     root.mkdir(parents=True)
     packages = _unpack(files, root, progress)
+    _keep_inside(root)
     shutil.rmtree(work / "apt")
     loader, python, libraries = _layout(root)
     tree = Tree(
@@ -230,6 +232,20 @@ def _unpack(files: list[Path], root: Path, progress: Progress) -> dict[str, str]
             raise ShaderstatError(f"{file.name} can't be unpacked: {unpacked.stderr.strip() or 'a broken package'}")
         file.unlink()
     return packages
+
+
+def _keep_inside(root: Path) -> None:
+    """Have drivers' manifests name the tree's drivers: those of Mesa 22.3 name a path, and there is this machine's
+    driver, or none. A bare name is looked for among the tree's libraries."""
+    for manifest in root.glob("usr/share/vulkan/icd.d/*.json"):
+        try:
+            plain = json.loads(manifest.read_bytes())
+            library = plain["ICD"]["library_path"]
+        except (ValueError, KeyError, TypeError):  # the loader says what is wrong with it
+            continue
+        if isinstance(library, str) and library.startswith("/"):
+            plain["ICD"]["library_path"] = os.path.basename(library)
+            manifest.write_text(json.dumps(plain, indent=4) + "\n", encoding="utf-8")
 
 
 def _output(*command: str) -> list[str]:

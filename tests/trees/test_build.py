@@ -4,6 +4,7 @@ was called. Nothing here reaches a network."""
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -60,11 +61,11 @@ class Archive:
             (self.programs / name).write_text(text)
             (self.programs / name).chmod(0o755)
 
-    def package(self, name: str, version: str, *files: str) -> None:
+    def package(self, name: str, version: str, *files: str, text: str = "") -> None:
         root = self.folder / f"{name}.d"
         for file in files:
             (root / file).parent.mkdir(parents=True, exist_ok=True)
-            (root / file).write_text(name)
+            (root / file).write_text(text or name)
         (root / "DEBIAN").mkdir(parents=True)
         (root / "DEBIAN/control").write_text(
             f"Package: {name}\nVersion: {version}\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n"
@@ -104,6 +105,23 @@ def test_a_tree_is_made_of_packages(archive: Archive, home: Path) -> None:
     assert sorted(path.name for path in home.iterdir()) == [".lock", "sid"]
     assert sorted(path.name for path in tree.folder.iterdir()) == ["root", "tree.json"]
     assert said[0] == "asking the archive for sid" and said[-1] == "tried"
+
+
+def test_manifests_name_the_trees_drivers_and_not_this_machines(archive: Archive) -> None:
+    """Debian 12's name a path; Debian 13's a library that is looked for."""
+    icd = "usr/share/vulkan/icd.d"
+    path = '{"file_format_version": "1.0.0", "ICD": {"library_path": "/usr/lib/x86_64-linux-gnu/libvulkan_radeon.so"}}'
+    name = '{"ICD": {"library_path": "libvulkan_intel.so"}}'
+    archive.package("a", "1", f"{icd}/radeon_icd.x86_64.json", text=path)
+    archive.package("b", "1", f"{icd}/intel_icd.json", text=name)
+    archive.package("c", "1", f"{icd}/broken.json", text="{")
+    icd_folder = trees.install(plan()).root / icd
+    assert json.loads((icd_folder / "radeon_icd.x86_64.json").read_text()) == {
+        "file_format_version": "1.0.0",
+        "ICD": {"library_path": "libvulkan_radeon.so"},
+    }
+    assert (icd_folder / "intel_icd.json").read_text() == name
+    assert (icd_folder / "broken.json").read_text() == "{"
 
 
 def test_the_mirror_is_the_machines_own(archive: Archive) -> None:
