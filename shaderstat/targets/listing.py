@@ -234,6 +234,8 @@ def _draw_up(
     unreached: list[Unreached] = []
     refused: list[Unreached] = []
     taken: set[str] = set()
+    # Where a driver answers: Mesa 26.1's RADV still knows the null device's variable, but only to say that it is gone.
+    answering = {_abode(one.place) for one in groups if one.place is not None and _answered(known.get(one.key, {}))}
     for group in groups:
         outcomes = known.get(group.key, {})
         if group.own:
@@ -252,7 +254,7 @@ def _draw_up(
                 if not trial.problem or trial.metrics is not None:
                     reached.append(_reached(f"host:{trial.index}", trial.device.name, "host", "loader", trial))
             continue
-        answered = [name for name, trials in outcomes.items() if not trials[0].problem]
+        answered = _answered(outcomes)
         for name, trials in outcomes.items():
             chip = CHIPS[group.place.driver].get(name)
             if chip is None:
@@ -264,11 +266,12 @@ def _draw_up(
                 reached.append(_reached(target, chip.usual, group.place.source, group.place.words, trials[0]))
             elif name not in answered:
                 refused.append(Unreached((long,), _without_name(trials[0].problem), ""))
-        if outcomes and not answered:
+        if outcomes and _abode(group.place) not in answering:
             first = next(iter(outcomes.values()))[0]
             again = f"shaderstat targets install {group.place.tree.name}" if group.place.tree else ""
             reason = f"{group.place.words}: {_without_name(first.problem)}"
             unreached.append(Unreached((f"{group.place.driver}:*",), reason, again))
+    refused = [one for one in refused if taken.isdisjoint(one.targets)]
     unreached += _missing(absent)
     trees = tuple(installed())
     unreached += [
@@ -278,6 +281,16 @@ def _draw_up(
     ]
     reached.append(_mock())
     return Listing(tuple(reached), tuple(unreached), tuple(refused), trees)
+
+
+def _answered(outcomes: memory.Outcomes) -> list[str]:
+    """The chips of one place that have answered."""
+    return [name for name, trials in outcomes.items() if not trials[0].problem]
+
+
+def _abode(place: Place) -> tuple[str, str | None]:
+    """A driver and the tree that it is in, whatever stands in for its GPUs there; None for this machine."""
+    return place.driver, place.tree.name if place.tree else None
 
 
 def _reached(target: str, gpu: str, source: str, where: str, trial: Trial) -> Reached:

@@ -206,6 +206,30 @@ def test_a_place_where_nothing_answers_is_not_reachable(machine: Machine) -> Non
     assert ("radv:*",) in [one.targets for one in found.unreached]
 
 
+def test_a_null_device_that_is_gone_where_a_shim_answers_is_not_missed(machine: Machine, home: Path) -> None:
+    """RADV of Mesa 26.1 has the null device's variable in it, and says that it has been removed."""
+    tree = make(home, "testing")
+    (tree.root / "usr/share/vulkan/icd.d").mkdir(parents=True)
+    (tree.root / "usr/share/vulkan/icd.d/radeon_icd.json").write_text("{}")
+    shim = str(machine.driver)
+    with_shim = Place("radv", "tree", "/icd.json", (shim,), shim, shim, tree)
+    machine.places = [replace(with_shim, shim=None), with_shim]
+
+    def try_all(launches: Sequence[Launch], progress: Callable[[int], None]) -> list[list[Trial]]:
+        gone = bad("radv: RADV_FORCE_FAMILY=<family> has been removed. Please use AMDGPU drm-shim now.")
+        null_device = ["RADV_FORCE_FAMILY" in one.environment for one in launches]
+        return [
+            machine.loader if one.device < 0 else [gone if null else good()]
+            for one, null in zip(launches, null_device, strict=True)
+        ]
+
+    machine.try_all = try_all  # type: ignore[method-assign]
+    found = listing.listing()
+    assert names(found) == ["radv:navi10", "radv:navi21", "radv:navi31", "mock"]
+    assert not found.refused
+    assert not any("radv:*" in one.targets for one in found.unreached)
+
+
 def test_drivers_that_lack_the_same_stand_together(machine: Machine) -> None:
     found = listing.listing()
     assert [(one.targets, one.command) for one in found.unreached if one.targets[0] != "host:*"] == [
