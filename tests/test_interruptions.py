@@ -17,9 +17,13 @@ from tests.conftest import ROOT
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
-# Runs the command line; `moment` has been called before and may have arranged for a signal.
+# Runs the command line; `moment` has been called before and may have arranged for a signal. What the tests were begun
+# behind, `nohup` or a shell's "&", has signals ignored, which processes inherit.
 START = """
 import os, sys, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 {moment}
 from shaderstat.__main__ import main
 main()
