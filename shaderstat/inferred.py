@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from shaderstat.config import manifest_run, runs
 from shaderstat.config.scenario import read_scenario
 from shaderstat.config.targets import with_own
 from shaderstat.config.write import Written
@@ -144,6 +145,7 @@ def _inferred(planned: Planned, variant: Variant, answer: Answer) -> Inferred:
             answer.spec,
             comments,
             whole,
+            manifest_run.words(planned.run, runs.wanted(candidate.kind or "", [one.stage for one in modules])),
         ),
     )
 

@@ -18,7 +18,7 @@ Paths are relative to the manifest.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from shaderstat.config import runs
@@ -72,6 +72,31 @@ def read_run(node: Node, folder: str, *, files: bool) -> dict[str, Any]:
         else:
             place = runs.vertex_binding if name == "vertices" else runs.slot
             found[name] = _table(value, place, lambda text: runs.fill(text, load))
+    return found
+
+
+# Members that say something of each slot, and how that is written.
+_OF_SLOTS: Mapping[str, Callable[[Any], str]] = {"buffers": runs.words, "images": runs.image_words, "read": str}
+
+
+def words(layers: Sequence[runs.Said], kind: str) -> dict[str, Any]:
+    """What `layers` say of a pipeline that takes commands of this kind, in the words that `read_run` reads."""
+    found: dict[str, Any] = {}
+    for name, value in runs.merged(layers, kind).items():
+        if name == "commands":
+            most = runs.FORMS[kind][3]
+            sizes = [list(one.size[:most]) for one in value]
+            found[next(word for word, each in COMMANDS.items() if each == kind)] = sizes if len(sizes) > 1 else sizes[0]
+        elif name == "extent":
+            found[name] = list(value)
+        elif name == "push":
+            found[name] = value.path or value.data.hex()
+        elif name == "vertices":
+            found[name] = {binding: runs.words(fill) for binding, fill in value.items()}
+        elif name in _OF_SLOTS:
+            found[name] = {f"{set_}.{binding}": _OF_SLOTS[name](each) for (set_, binding), each in value.items()}
+        else:
+            found[name] = value
     return found
 
 

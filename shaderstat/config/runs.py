@@ -238,25 +238,33 @@ def wanted(kind: str, stages: Sequence[str]) -> str:
     return "draw_mesh_tasks" if {"mesh", "task"} & {*stages} else "draw"
 
 
-def lay(layers: Sequence[Said], kind: str) -> tuple[Execution | None, dict[Slot, str | None]]:
-    """The run that `layers` say, later ones over earlier ones, of a pipeline that takes commands of this kind.
-
-    Returns:
-        The run, None where no layer has such a command; and the file for each buffer that is read.
-    """
+def merged(layers: Sequence[Said], kind: str) -> dict[str, Any]:
+    """What `layers` say, later ones over earlier ones, of a pipeline that takes commands of this kind; no ``commands``
+    where no layer has such a one."""
     found: dict[str, Any] = {}
     for layer in layers:
         for name, value in layer.items():
             if name == "commands":
                 fitting = tuple(one for one in value if one.kind == kind)
-                found[name] = fitting or found.get(name, ())
+                if fitting:
+                    found[name] = fitting
             elif isinstance(value, Mapping):
                 found[name] = {**found.get(name, {}), **value}
             else:
                 found[name] = value
+    return found
+
+
+def lay(layers: Sequence[Said], kind: str) -> tuple[Execution | None, dict[Slot, str | None]]:
+    """The run that `layers` say, as `merged` lays them.
+
+    Returns:
+        The run, None where no layer has such a command; and the file for each buffer that is read.
+    """
+    found = merged(layers, kind)
     read: dict[Slot, str | None] = found.pop("read", {})
     pushed: Fill = found.pop("push", Fill())
-    if not found.get("commands"):
+    if "commands" not in found:
         return None, read
     return Execution(**found, push=pushed.data, read=tuple(read)), read
 
@@ -287,17 +295,23 @@ def options(typed: Said) -> Iterator[str]:
     if typed.get("metrics") is False:
         yield "--no-metrics"
     for (set_, binding), content in typed.get("buffers", {}).items():
-        yield from ("--buffer", f"{set_}.{binding}={_words(content)}")
+        yield from ("--buffer", f"{set_}.{binding}={words(content)}")
     for (set_, binding), pixels in typed.get("images", {}).items():
-        width, height = pixels.extent or (64, 64)
-        yield from ("--image", f"{set_}.{binding}={width}x{height}:{_words(pixels.fill)}")
+        yield from ("--image", f"{set_}.{binding}={image_words(pixels)}")
     for binding, content in typed.get("vertices", {}).items():
-        yield from ("--vertices", f"{binding}={_words(content)}")
+        yield from ("--vertices", f"{binding}={words(content)}")
     if typed.get("push", Fill()).data:
         yield from ("--push", typed["push"].data.hex())
 
 
-def _words(content: Fill) -> str:
+def image_words(pixels: ImageFill) -> str:
+    """What `image` reads."""
+    width, height = pixels.extent or (64, 64)
+    return f"{width}x{height}:{words(pixels.fill)}"
+
+
+def words(content: Fill) -> str:
+    """What `fill` reads."""
     if content.kind == "data":
         path = content.path or "FILE"
         return f"./{path}" if path.partition(":")[0] in _FILLS else path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Any
 
 from shaderstat.config.manifest import CREATE_INFOS, ELSEWHERE, LAYOUT, RENDER_PASS, SAMPLER, SET_LAYOUT, STAGE
@@ -36,6 +37,7 @@ class Written:
         comments: lines for people.
         captured: the archive's pipeline, ``capture.foz:HASH``, where not all of it can be written out: what is written
             then lies over that.
+        run: what its ``run:`` says.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Written:
     state: Plain
     comments: Sequence[str] = ()
     captured: str = ""
+    run: Plain = field(default_factory=dict)
 
 
 def manifest(pipelines: Iterable[Written], comments: Sequence[str] = ()) -> Iterator[str]:
@@ -60,10 +63,11 @@ def manifest(pipelines: Iterable[Written], comments: Sequence[str] = ()) -> Iter
 
 def _pipeline(one: Written) -> dict[str, Any]:
     state = one.state
+    run = {"run": one.run} if one.run else {}
     infos = sorted(state["stages"], key=lambda info: bool(info["synthetic"]))
     if one.captured:
         # Its device and what it is specialised with are the archive's business, too.
-        return {"files": one.captured, state["kind"]: _captured_info(state)}
+        return {"files": one.captured, state["kind"]: _captured_info(state), **run}
     found: dict[str, Any] = {"modules": [_module(*module, infos) for module in one.modules]}
     if one.spec:
         found["spec"] = {name: _Raw(value) for name, value in one.spec.items()}
@@ -87,7 +91,7 @@ def _pipeline(one: Written) -> dict[str, Any]:
     found["layout"] = {**({"pSetLayouts": sets} if sets else {}), **_struct(layout, LAYOUT)}
     if state["render_pass"] is not None:
         found["render_pass"] = _struct(state["render_pass"], RENDER_PASS)
-    return found
+    return found | run
 
 
 def _captured_info(state: Plain) -> dict[str, Any]:

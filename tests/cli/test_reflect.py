@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.cli.conftest import Call
 from tests.conftest import ROOT
@@ -102,3 +103,33 @@ def test_an_entry_point_with_a_hostile_name_comes_back(call: Call, tmp_path: Pat
     (tmp_path / "shaderstat.yaml").write_text(first.out)
     again = call("reflect")
     assert (again.status, again.out) == (0, first.out)
+
+
+def test_how_a_pipeline_is_run_comes_back(call: Call, tmp_path: Path) -> None:
+    """With its files where they were, those of the defaults too; nothing is read of them."""
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "shaderstat.yaml").write_text(f"""
+defaults:
+  run: {{dispatch: 4, draw: 36, push: push.bin}}
+pipelines:
+  tuned:
+    modules: {SAMPLES / "tuned.comp.spv"}
+    run: {{buffers: {{0.0: in.bin}}, read: {{0.1: out.bin}}}}
+  water:
+    modules: [{SAMPLES / "water.vert.spv"}, {SAMPLES / "water.frag.spv"}]
+""")
+    first = call("reflect", "--config", "sub/shaderstat.yaml")
+    assert (first.status, first.err) == (0, "")
+    runs = {name: each["run"] for name, each in yaml.safe_load(first.out)["pipelines"].items()}
+    assert runs == {
+        "tuned": {
+            "dispatch": [4, 1, 1],
+            "push": "sub/push.bin",
+            "buffers": {"0.0": "sub/in.bin"},
+            "read": {"0.1": "sub/out.bin"},
+        },
+        "water": {"draw": [36, 1], "push": "sub/push.bin"},
+    }
+    (tmp_path / "shaderstat.yaml").write_text(first.out)
+    again = call("reflect")
+    assert (again.status, again.err, again.out) == (0, "", first.out)

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 import yaml
 
-from shaderstat.config import manifest_run
+from shaderstat.config import manifest_run, runs
 from shaderstat.config.manifest import read_manifest
 from shaderstat.errors import ShaderstatError
 from shaderstat.instrumentation import Command, Fill, ImageFill
@@ -91,6 +91,55 @@ def test_paths_are_relative_to_the_file(folder: Path) -> None:
     said = read_manifest("sub/shaderstat.yaml", runs=True).defaults.run
     assert said["buffers"][0, 0].path == "sub/in.bin"
     assert said["read"] == {(0, 0): "sub/out.bin"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "words"),
+    [
+        ("dispatch", "dispatch: 4", {"dispatch": [4, 1, 1]}),
+        ("dispatch", "dispatch: [[4, 4, 1], [8]]", {"dispatch": [[4, 4, 1], [8, 1, 1]]}),
+        ("draw", "draw: 36", {"draw": [36, 1]}),
+        ("draw", "{draw: 36, trace: 4}", {"draw": [36, 1]}),
+        (
+            "draw_mesh_tasks",
+            "{draw_mesh_tasks: [2, 3], extent: 32x16}",
+            {"draw_mesh_tasks": [2, 3, 1], "extent": [32, 16]},
+        ),
+        (
+            "trace_rays",
+            "{trace: 64, repeat: 3, accumulate: true}",
+            {"trace": [64, 1, 1], "repeat": 3, "accumulate": True},
+        ),
+        ("draw", "dispatch: 4", {}),
+        ("draw", "metrics: false", {"metrics": False}),
+        ("draw", "{push: 00_00 803f, vertices: {0: iota}}", {"push": "0000803f", "vertices": {0: "iota"}}),
+        ("draw", "{push: ./beef, vertices: {1: in.bin}}", {"push": "./beef", "vertices": {1: "in.bin"}}),
+        (
+            "draw",
+            "{buffers: {0.10: zeros:64K, 0.1: random:7}, images: {0.3: 8x8, 1.0: 8x4:random}, read: {0.1: out.bin}}",
+            {
+                "buffers": {"0.10": "zeros:65536", "0.1": "random:7"},
+                "images": {"0.3": "8x8:zeros", "1.0": "8x4:random:0"},
+                "read": {"0.1": "out.bin"},
+            },
+        ),
+    ],
+)
+def test_in_words_again(kind: str, text: str, words: dict[str, Any]) -> None:
+    """What a pipeline of one kind takes of it, in the words of the file; read once more, that is the same."""
+    said = read(f"run:\n  {text}", runs=False)
+    assert manifest_run.words([said], kind) == words
+    again = read(yaml.safe_dump({"run": words}), runs=False)
+    assert runs.merged([again], kind) == runs.merged([said], kind)
+
+
+def test_a_later_layer_lies_over_an_earlier_one() -> None:
+    layers = [
+        read("run: {dispatch: 4, repeat: 2, buffers: {0.0: iota}}"),
+        read("run: {repeat: 3, buffers: {0.1: zeros}}"),
+    ]
+    words = {"dispatch": [4, 1, 1], "repeat": 3, "buffers": {"0.0": "iota", "0.1": "zeros"}}
+    assert manifest_run.words(layers, "dispatch") == words
 
 
 @pytest.mark.parametrize(
