@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -98,9 +99,10 @@ def _locked(home: Path, progress: Progress) -> Iterator[None]:
 
 
 def _install(plan: Plan, home: Path, progress: Progress) -> Tree:
-    work = home / ".building"
-    _clear(work)
-    work.mkdir()
+    for left in home.glob(".building*"):
+        shutil.rmtree(left, ignore_errors=True)
+    # Not where the last one was: apt or a compiler whose build was killed may still be writing there.
+    work = Path(tempfile.mkdtemp(prefix=".building-", dir=home))
     try:
         tree = _build(plan, work, progress)
         place = home / tree.name
@@ -112,7 +114,7 @@ def _install(plan: Plan, home: Path, progress: Progress) -> Tree:
         _clear(old)
         return replace(tree, folder=place)
     finally:
-        _clear(work)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _clear(path: Path) -> None:

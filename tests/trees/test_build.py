@@ -135,11 +135,12 @@ def test_apt_is_kept_to_a_private_folder(archive: Archive, home: Path, monkeypat
     monkeypatch.setattr(build, "_unpack", lambda files, root, progress: seen.append(str(files[0])) or {})
     monkeypatch.setattr(build, "_layout", lambda root: ("a", "b", ("c",)))
     trees.install(plan())
-    assert seen[0].startswith(f"{home}/.building/apt/")
+    state, _, _ = seen[0].partition("/cache/")
+    assert state.startswith(f"{home}/.building-") and state.endswith("/apt")
     calls = [
         line for line in archive.log.read_text().splitlines() if line.startswith("apt-") and "indextargets" not in line
     ]
-    assert calls and all(f"-c {home}/.building/apt/apt.conf" in call for call in calls)
+    assert calls and all(f"-c {state}/apt.conf" in call for call in calls)
     settings = apt._CONFIGURATION
     for name in ("Dir::State ", "Dir::Cache ", "Dir::Etc::sourcelist ", "Dir::State::status "):
         assert f'{name}"{{state}}' in settings
@@ -219,12 +220,30 @@ def test_an_interrupted_build_leaves_nothing_and_the_old_tree_alone(
 
 
 def test_what_a_killed_build_left_is_cleared_away(archive: Archive, home: Path) -> None:
-    (home / ".building/sid/root").mkdir(parents=True)
-    (home / ".building/apt/lists").mkdir(parents=True)
+    (home / ".building-a/sid/root").mkdir(parents=True)
+    (home / ".building-b/apt/lists").mkdir(parents=True)
     (home / ".sid.old").mkdir()
     assert trees.installed() == []
     trees.install(plan())
     assert sorted(path.name for path in home.iterdir()) == [".lock", "sid"]
+
+
+def test_what_a_killed_build_still_writes_is_not_in_the_way(
+    archive: Archive, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """apt and Python's compiler outlive a build that is killed: their folder fills again while it is cleared."""
+    written = home / ".building-a/sid/root/usr"
+    written.mkdir(parents=True)
+    real = os.rmdir
+
+    def rmdir(path: str, **options: int) -> None:
+        if os.path.basename(path) == "usr" and written.is_dir():
+            (written / "more").touch()
+        real(path, **options)
+
+    monkeypatch.setattr(os, "rmdir", rmdir)
+    trees.install(plan())
+    assert trees.find("sid").packages
 
 
 def test_building_again_replaces_the_tree(archive: Archive) -> None:
@@ -271,7 +290,6 @@ def test_a_broken_package(archive: Archive) -> None:
 
 
 def test_drivers_that_do_not_run_make_no_tree(archive: Archive, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
-    monkeypatch.undo()
     monkeypatch.setenv("SHADERSTAT_TREES", str(home))
     monkeypatch.setenv("PATH", f"{archive.programs}:{os.environ['PATH']}")
     monkeypatch.setattr(build, "_compile", lambda tree: None)
