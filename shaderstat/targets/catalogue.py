@@ -15,15 +15,17 @@ from typing import Any
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import Launch, Request
 from shaderstat.targets import chips, own, sandbox
-from shaderstat.targets.places import Place, host_places, tree_places
+from shaderstat.targets.places import Place, host_places, lacking, tree_places
 from shaderstat.trees import Tree
 from shaderstat.trees import find as find_tree
-from shaderstat.trees.launch import SHIMS
 
 Scenario = Mapping[str, Any]
 
 # What is taken when nothing is asked for and no device is here: known to every Mesa since 2020, in every kind of place.
 DEFAULT = "navi21"
+
+# A GPU of each driver, for people who see how targets are called.
+_EXAMPLES: Mapping[str, str] = {"radv": DEFAULT, "turnip": "a740", "nvk": "ad102", "agx": "g13g"}
 
 # Variables of a launch that don't choose the compiler.
 _HARMLESS = frozenset(("XDG_RUNTIME_DIR",))
@@ -143,15 +145,16 @@ def _places(driver: str, where: str, target: str, request: Request) -> tuple[lis
     found, absent = host_places(os.environ, driver, manifest)
     if not where and manifest is None:
         found += tree_places(driver)
+        absent = absent and (lacking(driver) or absent)
     return found, (absent.reason, absent.command) if absent else ("it can't be reached", "shaderstat targets")
 
 
 def _lacking(tree: Tree, driver: str) -> tuple[str, str]:
     """Why a tree has no compiler of a driver: it never had, or it has lost something."""
-    which = f"the driver tree {tree.name} (Mesa {tree.mesa})"
-    if tree.manifest(SHIMS[driver].manifest) is None:
-        return f"{which} has no {driver}", "shaderstat targets lists what has it"
-    return f"{which} has lost what stands in for the GPU", f"shaderstat targets install {tree.name}"
+    lost = lacking(driver, tree)
+    if lost is not None:
+        return lost.reason, lost.command
+    return f"the driver tree {tree.name} (Mesa {tree.mesa}) has no {driver}", "shaderstat targets lists what has it"
 
 
 def _finish(launch: Launch, request: Request) -> Launch:
@@ -187,10 +190,14 @@ def _explain(driver: str, rest: str) -> str:
         for chip in table.values():
             if word.lower() in (chip.name, *chip.spellings, *chip.aliases):
                 return f"that GPU is {name}:{chip.name}"
+    if driver in DRIVERS and not rest:
+        known = DRIVERS[driver]
+        return f"name a GPU of it: {known}:{_EXAMPLES[known]}, or '{known}:*' for all; shaderstat targets lists them"
     close = difflib.get_close_matches(driver, [*DRIVERS, "host", "mock"], n=1)
     if close:
         return _meant(close[0] + (f":{rest}" if rest else ""))
-    return "radv:navi21, turnip:a740, nvk:ad102, agx:g13g, host:0 and mock are such; shaderstat targets lists them all"
+    examples = ", ".join(f"{name}:{gpu}" for name, gpu in _EXAMPLES.items())
+    return f"{examples}, host:0 and mock are such; shaderstat targets lists them all"
 
 
 def _meant(name: str) -> str:

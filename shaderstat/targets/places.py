@@ -94,7 +94,8 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A driver that has no place here: what is missing, and the one command that would change that."""
+    """A driver that has no place here, or (``nvk@sid``) in a tree: what is missing, and the one command that would
+    change that."""
 
     driver: str
     reason: str
@@ -150,19 +151,29 @@ def _in_tree(driver: str, tree: Tree) -> list[Place]:
     return found
 
 
+def lacking(driver: str, tree: Tree | None = None) -> Absent | None:
+    """The tree, that one or the newest of all, that has a driver and has lost what its places are made of."""
+    for one in [tree] if tree is not None else installed():
+        if isinstance(one, Tree) and one.manifest(SHIMS[driver].manifest) is not None and not tree_places(driver, one):
+            reason = f"the driver tree {one.name} (Mesa {one.mesa}) has lost what stands in for the GPU"
+            return Absent(f"{driver}@{one.name}", f"{reason}, {SHIMS[driver].library}", f"{INSTALL} {one.name}")
+    return None
+
+
 def all_places(environment: Mapping[str, str]) -> tuple[list[Place], list[Absent]]:
     """Every place there is: this machine's first, then the trees'; and the drivers that have none."""
     found: list[Place] = []
     absent: list[Absent] = []
+    trees = [one for one in installed() if isinstance(one, Tree)]
+    lost = [one for driver in CHIPS for tree in trees if (one := lacking(driver, tree)) is not None]
     for driver in CHIPS:
         here, missing = host_places(environment, driver)
         found += here
-        if missing is not None and not tree_places(driver):
+        if missing is not None and not tree_places(driver) and lacking(driver) is None:
             absent.append(missing)
-    for tree in installed():
-        if isinstance(tree, Tree):
-            found += [place for driver in drivers(tree) for place in _in_tree(driver, tree)]
-    return found, absent
+    for tree in trees:
+        found += [place for driver in drivers(tree) for place in _in_tree(driver, tree)]
+    return found, absent + lost
 
 
 def _mentions(path: str, word: str) -> bool:

@@ -88,6 +88,11 @@ def test_a_tree_that_lacks_the_driver(machine: Path, home: Path) -> None:
     with pytest.raises(NoTarget, match="has lost what stands in for the GPU") as caught:
         named("nvk@sid:ad102", REQUEST)
     assert caught.value.hint == "shaderstat targets install sid"
+    with pytest.raises(
+        NoTarget, match=r"nvk:ad102: the driver tree sid .* has lost what stands in for the GPU"
+    ) as caught:
+        named("nvk:ad102", REQUEST)
+    assert caught.value.hint == "shaderstat targets install sid"
 
 
 @pytest.mark.parametrize(
@@ -99,8 +104,8 @@ def test_a_tree_that_lacks_the_driver(machine: Path, home: Path) -> None:
         ("tulip:a740", "that GPU is turnip:a740"),
         ("moc", "did you mean mock"),
         ("host:x", "did you mean host"),
-        ("radv", "did you mean radv"),
-        ("radv:", "did you mean radv"),
+        ("radv", "name a GPU of it: radv:navi21"),
+        ("nouveau:", "name a GPU of it: nvk:ad102"),
         ("radv@:navi21", "that GPU is radv:navi21"),
         ("", "shaderstat targets lists them all"),
         ("xyzzy", "shaderstat targets lists them all"),

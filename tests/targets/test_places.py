@@ -120,3 +120,22 @@ def test_trees_come_after_the_machine(machine: Path, home: Path) -> None:
     assert [one.driver for one in absent] == ["turnip", "nvk", "agx"]
     navi21 = chips.find("radv", "navi21")
     assert [place.target(navi21) for place in found] == ["radv@host:navi21", "radv@new:navi21", "radv@old:navi21"]
+
+
+def test_a_tree_that_lost_a_shim_is_named(machine: Path, home: Path) -> None:
+    tree = make(home, "sid", packages={"mesa-vulkan-drivers": "26.2.6-1"})
+    icd = tree.root / "usr/share/vulkan/icd.d"
+    icd.mkdir(parents=True)
+    for name in ("nouveau", "asahi"):
+        (icd / f"{name}_icd.json").write_text("{}")
+    (tree.root / "usr/lib/x/libasahi_noop_drm_shim.so").touch()
+    found, absent = places.all_places({})
+    assert [place.driver for place in found] == ["agx"]
+    assert [(one.driver, one.command) for one in absent] == [
+        ("radv", "shaderstat targets install"),
+        ("turnip", "shaderstat targets install"),
+        ("nvk@sid", "shaderstat targets install sid"),
+    ]
+    assert absent[-1].reason == (
+        "the driver tree sid (Mesa 26.2.6-1) has lost what stands in for the GPU, libnouveau_noop_drm_shim.so"
+    )
