@@ -290,6 +290,7 @@ def test_a_broken_package(archive: Archive) -> None:
 
 
 def test_drivers_that_do_not_run_make_no_tree(archive: Archive, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.undo()
     monkeypatch.setenv("SHADERSTAT_TREES", str(home))
     monkeypatch.setenv("PATH", f"{archive.programs}:{os.environ['PATH']}")
     monkeypatch.setattr(build, "_compile", lambda tree: None)
