@@ -47,6 +47,7 @@ class ChildProcess:
         hello: what it said of its device, or None before.
         started: when the job in hand (or the start) began, by `time.monotonic`.
         limit_s: the time limit of what it does now.
+        answers: how many jobs it has finished.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class ChildProcess:
         self.state: Mapping[str, Any] | None = None  # of the job in hand, once it is known
         self.started = time.monotonic()
         self.limit_s = timeout_s
+        self.answers = 0
         self.over_limit = False
         self.garbage: str | None = None
         self._killed = False
@@ -164,6 +166,7 @@ class ChildProcess:
     def finish(self) -> Any:
         """The job in hand is answered: its key. The next one's clock starts."""
         key, _ = self.jobs.popleft()
+        self.answers += 1
         self.state = None
         if self.jobs:
             self._begin(self.jobs[0][1])

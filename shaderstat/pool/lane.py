@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import field
+from math import ceil, inf
 
 from shaderstat import wire
 from shaderstat.errors import NoTarget
@@ -30,6 +31,9 @@ class Lane:
         attempts: children that a task has cost so far.
         done: answers of children.
         kills: of a task whose child was killed from outside, `done` at that time, and how often since.
+        opened_s: how long its last child took until it had its device; None before the first has.
+        timed, spent_s: how many answers were timed, and what these took together. A child's first one is none of them:
+            much is loaded and made only for it.
     """
 
     launch: Launch
@@ -50,11 +54,31 @@ class Lane:
     done: int = 0
     kills: dict[int, tuple[int, int]] = field(default_factory=dict)
     starts_in_vain: int = 0
+    opened_s: float | None = None
+    timed: int = 0
+    spent_s: float = 0.0
 
     @property
     def left(self) -> int:
         """How many tasks no child has been handed."""
         return len(self.loaded) + len(self.again) + len(self.tasks) - self.next
+
+    def worthwhile(self, now: float) -> int:
+        """How many children it pays to have: one more is worth its start where it would be there before the others are
+        done, by what tasks took so far, or where every other has been at its own for as long as a start takes. The
+        first tells how long that is, and whether there is any use in it.
+        """
+        if self.opened_s is None:
+            return 1
+        if now >= self.look_again_at():
+            return len(self.children) + self.left
+        return max(1, ceil(self.left * self.spent_s / self.timed / self.opened_s) if self.timed else 1)
+
+    def look_again_at(self) -> float:
+        """When every child will have been at its job for as long as a start takes; infinite where one has none."""
+        if self.opened_s is None or not self.children or not all(child.jobs for child in self.children):
+            return inf
+        return max(child.started for child in self.children) + self.opened_s
 
     @property
     def rests(self) -> bool:

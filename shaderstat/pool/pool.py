@@ -13,6 +13,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import inf
 from types import TracebackType
 from typing import Any
 
@@ -34,8 +35,6 @@ KILLS_IN_VAIN = 5
 # A driver that dies so often without a job in hand, with no result in between, is given up; where it is killed, more.
 STARTS_IN_VAIN = 3
 STARTS_KILLED = 10
-# So many tasks of small shaders take as long as a child takes to open its device: 0.2 s for RADV, 0.5 s for NVIDIA's.
-WORTH_A_START = 16
 # No selector takes a wait of a thousand years; waking up once a day for it costs nothing.
 LONGEST_WAIT_S = 86_400.0
 # Outcomes that wait for the caller; children are looked after in between.
@@ -211,11 +210,10 @@ class Pool:
                         self._watch(child, number)
             wanted = lane.width - len(lane.children)
             self._load_more(number, lane, wanted if self._alive < self._most else min(wanted, 1))
-            # A short run isn't worth a start on every core: no more at once than there are already, or have work for.
-            at_work = sum(child.hello is not None for child in lane.children)
-            starting = len(lane.children) - at_work
-            at_once = max(at_work, lane.left // WORTH_A_START, 1)
-            while len(lane.children) < lane.width and starting < min(len(lane.loaded), at_once):
+            # No job waits behind one that may hang, but a short run isn't worth a start on every core.
+            most = min(lane.width, lane.worthwhile(time.monotonic()))
+            starting = sum(child.hello is None for child in lane.children)
+            while len(lane.children) < most and starting < len(lane.loaded):
                 if not self._make_room():
                     break
                 self._start(number)
@@ -303,8 +301,11 @@ class Pool:
         """Wait for something to happen, and see to it."""
         self._start_waiting()
         children = [child for lane in self.lanes for child in lane.children]
-        nearest = min((child.deadline() for child in children), default=float("inf")) if block else 0.0
-        wait = None if nearest == float("inf") else min(max(0.0, nearest - time.monotonic()), LONGEST_WAIT_S)
+        moments = [child.deadline() for child in children]
+        if self._alive < self._most:
+            moments += [lane.look_again_at() for lane in self.lanes if lane.left and len(lane.children) < lane.width]
+        nearest = min(moments, default=inf) if block else 0.0
+        wait = None if nearest == inf else min(max(0.0, nearest - time.monotonic()), LONGEST_WAIT_S)
         heard = set()
         # Answers before standard error: an answer's arrival clears the tail, and must not clear the next job's words.
         for key, _ in sorted(self._selector.select(wait), key=lambda event: event[0].data[2] == "stderr"):
@@ -321,6 +322,7 @@ class Pool:
                 heard.add(child)
                 self._listen(number, child)
         now = time.monotonic()
+        self._news = self._news or now >= nearest
         for child in children:
             # An answer may lie in the pipe if it was this process that had no time.
             if now >= child.deadline() and child not in heard:
@@ -348,6 +350,9 @@ class Pool:
         lane = self.lanes[number]
         if kind == wire.ANSWER and child.jobs:
             answer = replace(wire.answer_from_frame(header, blob), state=child.state)
+            if child.answers:
+                lane.timed += 1
+                lane.spent_s += time.monotonic() - child.started
             task = child.finish()
             lane.done += 1
             lane.starts_in_vain = 0
@@ -359,6 +364,7 @@ class Pool:
             child.state = wire.state_from_frame(header, blob)
         elif kind == wire.HELLO and child.hello is None:
             child.hello = wire.hello_from_plain(header)
+            lane.opened_s = time.monotonic() - child.started
             if lane.hello is None:
                 lane.hello = child.hello
             elif not lane.hello.same_compiler(child.hello):

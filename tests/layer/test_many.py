@@ -50,7 +50,7 @@ def test_thirty_good_modules_a_killer_one_that_hangs_and_one_that_leaves(
         (folder / f"{number:02}.comp.spv").write_bytes(data)
     environment = {**hostile("", marker=None), "HOSTILE_ALSO": ALSO}
     done = shaderstat(
-        "stats", "--json", "--timeout", "1", "-j", str(jobs), "-t", "radv:navi21", folder, env=environment
+        "stats", "--json", "--timeout", "4", "-j", str(jobs), "-t", "radv:navi21", folder, env=environment
     )
     report = json.loads(done.stdout)
     found = results(report)

@@ -454,14 +454,34 @@ def test_no_more_children_are_started_than_there_is_work() -> None:
         assert len(lane.children) <= 2
 
 
-@pytest.mark.parametrize(("tasks", "started"), [(32, 2), (16 * 4, 4)])
-def test_a_long_run_starts_as_many_children_at_once_as_it_has_work_for(tasks: int, started: int) -> None:
+def test_no_child_is_started_that_would_come_too_late() -> None:
+    """Forty of the mock's answers take less time than a start of it."""
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(), width=16)]
+        pool.wait(0)
+        lane.opened_s = 60.0
+        assert len(list(pool.run(40, lambda task, lane: job()))) == 40
+        assert len(lane.children) == 1
+
+
+def test_a_long_run_has_as_many_children_as_it_pays_to_have() -> None:
     with Pool() as pool:
         lane = pool.lanes[pool.add(mock(), width=4)]
         pool.wait(0)
-        outcomes = pool.run(tasks, lambda task, lane: job())
-        assert len(lane.children) == started  # none of them but the first has said a word
-        assert len(list(outcomes)) == tasks
+        lane.opened_s = 1e-6
+        assert len(list(pool.run(40, lambda task, lane: job()))) == 40
+        assert len(lane.children) == 4
+
+
+def test_what_waits_behind_a_long_job_gets_children_of_its_own() -> None:
+    """Before the first answer nothing is known but how long it is in coming."""
+    jobs = [job("bad.spv"), *[job()] * 3]
+    with Pool() as pool:
+        lane = pool.lanes[pool.add(mock(killer(hang=True)), width=4)]
+        pool.wait(0)
+        outcomes = pool.run(4, lambda task, lane: jobs[task])
+        assert [next(outcomes).answer.status for _ in range(3)] == ["ok"] * 3
+        assert 2 <= len(lane.children) <= 4
 
 
 # ── Orphans ───────────────────────────────────────────────────────────────────────────────────────────────────────
