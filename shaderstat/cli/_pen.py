@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 from shaderstat.reporters.text import Pen
@@ -16,3 +17,8 @@ def stdout_pen(colour: str = "auto") -> Pen:
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
     painted = {"always": True, "never": False}.get(colour, sys.stdout.isatty() and not plain)
     return Pen(sys.stdout.buffer, encoding=sys.stdout.encoding or "utf-8", colour=painted)
+
+
+def stdout_columns() -> int | None:
+    """The terminal's columns; None where standard output is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

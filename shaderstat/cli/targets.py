@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shaderstat.cli import _options, say
-from shaderstat.cli._pen import stdout_pen
-from shaderstat.reporters.text import Pen, escaped_json, left, printable, width
+from shaderstat.cli._pen import stdout_columns, stdout_pen
+from shaderstat.reporters._columns import fitting, joined, name_room, no_room
+from shaderstat.reporters.text import Pen, escaped_json, left, printable, shorten, width
 
 if TYPE_CHECKING:
     from shaderstat.targets.listing import Listing, Reached, Unreached
@@ -65,8 +65,10 @@ def command(context: click.Context, /, **options: Any) -> int | None:
         click.echo(escaped_json(json.dumps(_plain(found), indent=1)))
         return 0
     pen = stdout_pen()
-    _draw(found, pen, options["verbose"] > 0)
+    remarks = _draw(found, pen, stdout_columns(), options["verbose"] > 0)
     sys.stdout.flush()
+    for line in remarks if not options["quiet"] else ():
+        say(line)
     if found.default and not options["quiet"]:
         say("▸ taken when no -t is given")
         if any(one.metrics is not None for one in found.reached):
@@ -137,26 +139,35 @@ def _counter(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 # ── The table ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _draw(found: Listing, pen: Pen, verbose: bool) -> None:
-    sys.stdout.flush()
-    heads: tuple[str, ...]
+HEADINGS = ("target", "gpu", "driver", "api", "stats", "ir", "from", "counts")
+
+# What goes first where there is no room.
+_DISPENSABLE = (3, 1, 7, 6, 5, 4)
+
+
+def _draw(found: Listing, pen: Pen, columns: int | None, verbose: bool) -> list[str]:
+    """Write the table. Returns what had no room."""
     rows = [_row(one) for one in found.reached] if verbose else list(_folded(found.reached))
-    heads = ("target", "gpu", "driver", "api", "stats", "ir", "from", "counts")
-    if not any(row[-1] for row in rows):  # no shipping driver does
-        heads, rows = heads[:-1], [row[:-1] for row in rows]
-    widths = [max(map(width, column)) for column in zip(heads, *rows, strict=True)]
-    pen.line(pen.paint("  " + "  ".join(map(left, heads, widths)), "dim"))
+    room = name_room(columns)
+    if room is not None:  # names give way; a target's is what is typed
+        rows = [(row[0], *(shorten(cell, room) for cell in row[1:])) for row in rows]
+    # no shipping driver counts
+    heads = HEADINGS if any(row[-1] for row in rows) else HEADINGS[:-1]
+    widths = [max(map(width, column)) for column in zip(heads, *(row[: len(heads)] for row in rows), strict=True)]
+    shown = fitting(widths, columns, [place for place in _DISPENSABLE if place < len(heads)])
+    pen.line(pen.paint(joined(heads, widths, shown), "dim"))
     for row in rows:
-        mark = pen.paint("▸ ", "cyan") if row[0] == found.default else "  "
-        pen.line(mark + "  ".join(map(left, row, widths)))
+        line = joined(row, widths, shown)
+        pen.line(pen.paint("▸ ", "cyan") + line[2:] if row[0] == found.default else line)
     if verbose:
-        _draw_alike(found.reached, pen)
+        _draw_alike(found.reached, pen, columns)
     if found.unreached or (verbose and found.refused):
         pen.line()
         pen.line(pen.paint("  not reachable", "dim"))
-        _draw_unreached([*found.unreached, *(_together(found.refused) if verbose else ())], pen)
+        _draw_unreached([*found.unreached, *(_together(found.refused) if verbose else ())], pen, columns)
     if verbose:
-        _draw_trees(found, pen)
+        _draw_trees(found, pen, columns)
+    return no_room(head for place, head in enumerate(heads) if place not in shown)
 
 
 def _row(one: Reached) -> tuple[str, ...]:
@@ -193,7 +204,7 @@ def _folded(reached: Iterable[Reached]) -> Iterator[tuple[str, ...]]:
         yield (f"{prefix}:*", f"{len(group) - 1} more (-v)", answers[0][2], api, *says, *others)
 
 
-def _draw_alike(reached: Iterable[Reached], pen: Pen) -> None:
+def _draw_alike(reached: Iterable[Reached], pen: Pen, columns: int | None) -> None:
     groups: dict[tuple[str, str], list[str]] = {}
     for one in reached:
         if one.alike:
@@ -201,10 +212,11 @@ def _draw_alike(reached: Iterable[Reached], pen: Pen) -> None:
     alike = [group for group in groups.values() if len(group) > 1]
     if alike:
         pen.line()
-        pen.line(pen.paint(f"  alike: {len(groups)} different answers to the trial module", "dim"))
+        pen.prose("  ", 2, f"alike: {len(groups)} different answers to the trial module", columns, "dim")
     for group in alike:
         prefix = group[0].partition(":")[0]
-        pen.line(f"  {prefix}:{' = '.join(one.removeprefix(prefix + ':') for one in group)}")
+        names = " = ".join(one.removeprefix(prefix + ":") for one in group)
+        pen.prose("  ", 2, f"{prefix}:{names}", columns)
 
 
 def _together(refused: Iterable[Unreached]) -> Iterator[Unreached]:
@@ -218,30 +230,34 @@ def _together(refused: Iterable[Unreached]) -> Iterator[Unreached]:
         yield type(one)((what,), reason + (f" ({' '.join(names)})" if len(names) > 1 else ""), "")
 
 
-def _draw_unreached(unreached: Sequence[Unreached], pen: Pen) -> None:
+def _draw_unreached(unreached: Sequence[Unreached], pen: Pen, columns: int | None) -> None:
     rows = [tuple(printable(text) for text in (" ".join(one.targets), one.reason, one.command)) for one in unreached]
-    room = (shutil.get_terminal_size().columns if sys.stdout.isatty() else 100) - 2
+    room = columns or 100
     first = max((width(row[0]) for row in rows if width(row[0]) <= 24), default=24)
     second = max((width(row[1]) for row in rows if row[2]), default=0)
     for name, reason, remedy in rows:
-        if not remedy or first + second + width(remedy) + 4 <= room:
-            pen.line(f"  {left(name, first)}  {left(reason, second)}  {pen.paint(remedy, 'cyan')}")
-        else:
-            pen.line(f"  {left(name, first)}  {reason}")
-            pen.line(f"  {left('', first)}  {pen.paint(remedy, 'cyan')}")
+        start = f"  {left(name, first)}  "
+        if remedy and first + second + width(remedy) + 6 <= room:
+            pen.line(f"{start}{left(reason, second)}  {pen.paint(remedy, 'cyan')}")
+            continue
+        pen.prose(start, width(start), reason, columns)
+        if remedy:
+            pen.prose(" " * (first + 4), first + 4, remedy, columns, "cyan")
 
 
-def _draw_trees(found: Listing, pen: Pen) -> None:
+def _draw_trees(found: Listing, pen: Pen, columns: int | None) -> None:
     whole: list[Tree] = [one for one in found.trees if hasattr(one, "packages")]  # type: ignore[misc]
     if whole:
         pen.line()
         pen.line(pen.paint("  driver trees", "dim"))
     for tree in whole:
         made_of = f"{tree.suite} {tree.snapshot}".strip()
-        pen.line(
-            f"  {printable(tree.name)}  Mesa {printable(tree.mesa)}, of {printable(made_of)}, built {tree.built[:10]}"
+        start = f"  {printable(tree.name)}  "
+        words = (
+            f"Mesa {printable(tree.mesa)}, of {printable(made_of)}, built {tree.built[:10]}"
             f", {len(tree.packages)} packages, in {printable(str(tree.folder))}"
         )
+        pen.prose(start, width(start), words, columns)
 
 
 # ── JSON ──────────────────────────────────────────────────────────────────────────────────────────────────────────

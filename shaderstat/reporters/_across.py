@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from shaderstat.model import Executable, Result, Statistic, StatisticInfo, Target
 from shaderstat.reporters import _failures, _grid
+from shaderstat.reporters._columns import no_room
 from shaderstat.reporters._gathered import (
     MISSING,
     UPPER,
@@ -86,8 +87,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
 
     remarks = _notes(gathered, [good[i] for i in shown])
     left_out = [printable(good[i].target or "") for i in range(len(good)) if i not in shown]
-    if left_out:
-        remarks.append("no room for: " + " · ".join(left_out))
+    remarks += no_room(left_out)
     if bound:
         remarks.append(UPPER)
     legend = [f"{MISSING} not reported by that driver"] if _has_gaps(sections, shown) else []

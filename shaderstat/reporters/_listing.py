@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shaderstat.model import Executable
 from shaderstat.reporters import _failures
+from shaderstat.reporters._columns import fitting, joined, name_room, no_room
 from shaderstat.reporters._gathered import (
     MISSING,
     UPPER,
@@ -16,7 +17,7 @@ from shaderstat.reporters._gathered import (
     target_heading,
 )
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import UNNAMED, Pen, left, named, right, shorten, span, width
+from shaderstat.reporters.text import UNNAMED, Pen, named, shorten, span, width
 
 HEADINGS = ("pipeline", "#", "executable", "stages", "wave", "stats", "ir")
 NUMBERS = (1, 4, 5, 6)
@@ -28,7 +29,7 @@ _DISPENSABLE = (3, 4, 6, 5)
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     """Write one table for each target. Returns what had no room, and what its marks mean."""
     missing: dict[str, None] = {}
-    room = options.width and max(options.width // 3, 12)
+    room = name_room(options.width)
     names = gathered.names(room)
     for place, (target, results) in enumerate(gathered.by_target()):
         if place:
@@ -41,13 +42,13 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         ]
         widths = [span(column) for column in zip(HEADINGS, *records, strict=True)]
         widths[0] = span((HEADINGS[0], *(names[result.pipeline] for result in results)))
-        shown = _fitting(widths, options.width)
+        shown = fitting(widths, options.width, _DISPENSABLE)
         missing |= dict.fromkeys(HEADINGS[place] for place in range(len(HEADINGS)) if place not in shown and records)
         _write(records, widths, shown, pen, options)
         _failures.rows(results, names, widths[0], pen, options)
     upper = any(each.bound == "upper" for result in gathered.results for each in result.executables)
     return [
-        *(["no room for: " + " · ".join(missing)] if missing else []),
+        *no_room(missing),
         *([UPPER] if upper else []),
     ]
 
@@ -65,26 +66,14 @@ def _cells(executable: Executable, room: int | None) -> list[str]:
     ]
 
 
-def _fitting(widths: Sequence[int], columns: int | None) -> list[int]:
-    """The columns that have room."""
-    shown = list(range(len(widths)))
-    for place in _DISPENSABLE:
-        if columns is not None and sum(widths[each] + 2 for each in shown) > columns:
-            shown.remove(place)
-    return shown
-
-
 def _write(
     records: Sequence[Sequence[str]], widths: Sequence[int], shown: Sequence[int], pen: Pen, options: Options
 ) -> None:
     if records:
-        pen.line(pen.paint(_joined(HEADINGS, widths, shown), "dim"))
+        pen.line(pen.paint(joined(HEADINGS, widths, shown, NUMBERS), "dim"))
     before = ""
     for name, *cells in records:
         # Off a terminal every line says what it is about, for grep.
-        pen.line(_joined(["" if name == before and options.width is not None else name, *cells], widths, shown))
+        name_once = "" if name == before and options.width is not None else name
+        pen.line(joined([name_once, *cells], widths, shown, NUMBERS))
         before = name
-
-
-def _joined(cells: Sequence[str], widths: Sequence[int], shown: Sequence[int]) -> str:
-    return "".join("  " + (right if place in NUMBERS else left)(cells[place], widths[place]) for place in shown)

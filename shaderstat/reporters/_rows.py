@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from shaderstat.model import Result, Statistic, StatisticInfo, Target, numbered
 from shaderstat.plain import dataclass
 from shaderstat.reporters import _failures
+from shaderstat.reporters._columns import name_room, no_room
 from shaderstat.reporters._gathered import (
     UPPER,
     Gathered,
@@ -54,7 +55,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     """Write one table for each target. Returns the worst of each, and what was left out."""
     remarks: list[str] = []
     groups = gathered.by_target()
-    names = gathered.names(options.width and max(options.width // 3, 12))
+    names = gathered.names(name_room(options.width))
     for place, (target, results) in enumerate(groups):
         if place:
             pen.line()
@@ -85,8 +86,8 @@ def _table(
         ]
     first = span(("pipeline", *(names[result.pipeline] for result in results)))
     second = span(("executable", *(row.executable for row in rows)))
-    if options.width is not None:
-        second = min(second, max(options.width // 3, 12))
+    if (most := name_room(options.width)) is not None:
+        second = min(second, most)
     remarks: list[str] = []
     if rows:
         room = None if options.width is None else options.width - first - second - len("wave") - 6
@@ -151,8 +152,7 @@ def _choose(columns: Sequence[_Column], options: Options, room: int | None) -> t
     if equal:
         remarks.append("equal everywhere: " + " · ".join(f"{each.heading} {each.cells[0]}" for each in equal))
     narrow = [column.heading for column in wanted if column not in shown]
-    if narrow:
-        remarks.append("no room for: " + " · ".join(narrow))
+    remarks += no_room(narrow)
     more = len(columns) - len(equal) - len(wanted)
     if more:
         remarks.append(f"{more} more statistic{'s' if more > 1 else ''}: --stat '*' or -f csv")

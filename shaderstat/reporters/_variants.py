@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from shaderstat.model import Executable, Pipeline, Result, StatisticInfo, merge, numbered
 from shaderstat.reporters import _failures, _grid
+from shaderstat.reporters._columns import no_room
 from shaderstat.reporters._gathered import (
     MISSING,
     UPPER,
@@ -61,8 +62,7 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         if statistic.note is not None
     ]
     left_out = [labels[result.pipeline] for i, result in enumerate(good) if i not in shown]
-    if left_out:
-        remarks.append("no room for: " + " · ".join(left_out))
+    remarks += no_room(left_out)
     return [*remarks, UPPER] if bound_words(good) else remarks
 
 

@@ -15,7 +15,7 @@ _ASCII = str.maketrans(dict(zip("·×—–─→←↑…≤│", "-x---><^~<|"
 
 # Prose in fewer columns than this is hard to read; it goes below instead, behind so many blanks.
 _NARROW = 24
-_INDENT = 6
+INDENT = 6
 
 _NEVER_IN_TEXT = re.compile(r"[^\t\n -~]")
 # What `_escape` makes, and a doubled backslash.
@@ -179,9 +179,10 @@ class Pen:
 
     def prose(self, start: str, place: int, text: str, columns: int | None, style: str = "") -> None:
         """Write `text` beside `start`, which takes `place` columns, or below it where there is no room beside it."""
-        if text and columns is not None and columns - place < min(width(text), _NARROW):
+        least = max(_NARROW, *map(width, text.split(" ")))
+        if text and columns is not None and columns - place < min(width(text), least):
             self.line(start)
-            start, place = " " * _INDENT, _INDENT
+            start, place = " " * INDENT, INDENT
         for line in wrap(text, columns and columns - place):
             self.line(start + self.paint(line, style))
             start = " " * place

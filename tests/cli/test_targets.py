@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from shaderstat import trees
+from shaderstat.cli import targets
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import Device, Driver
 from shaderstat.targets import listing
@@ -79,6 +80,31 @@ def test_the_table_folds_the_gpus_of_one_driver(call: Call) -> None:
         "  llvmpipe     has no VK_KHR_pipeline_executable_properties, in any version",
     ]
     assert done.err == "▸ taken when no -t is given\n"
+
+
+@pytest.mark.parametrize(
+    ("columns", "heading", "left_out"),
+    [
+        (90, "  target       gpu                driver                 api  stats  ir   from", ""),
+        (80, "  target       gpu                driver                 stats  ir   from", "api"),
+        (60, "  target       driver                stats  ir   from", "gpu · api"),
+        (50, "  target       driver            stats  ir", "gpu · api · from"),
+    ],
+)
+def test_a_narrow_terminal(
+    call: Call, monkeypatch: pytest.MonkeyPatch, columns: int, heading: str, left_out: str
+) -> None:
+    """Names give way, then whole columns, which are named; what goes on does so below itself."""
+    monkeypatch.setattr(targets, "stdout_columns", lambda: columns)
+    done = call("targets", "-v")
+    lines = done.out.splitlines()
+    assert lines[0].rstrip() == heading
+    assert [line for line in lines if len(line) > columns] == []
+    assert (f"no room for: {left_out}\n" if left_out else "▸") in done.err
+    assert call("targets", "-q").err == ""
+    plain = " ".join(done.out.split())
+    assert "no VK_KHR_pipeline_executable_properties, in any version" in plain
+    assert "1 packages, in /trees/sid" in plain
 
 
 def test_verbose_shows_every_gpu_and_which_are_alike(call: Call) -> None:

@@ -69,6 +69,7 @@ def _read(descriptor: int) -> bytes:
         (".",),
         ("list", "."),
         ("diff", "."),
+        ("check", ".", "-t", "mock", "--max", "instructions=1"),
         ("nothing here.spv",),
         (".", "-t", "mokc", "--stat", "nothing of that name at all", "--pipeline", "neither one of that name"),
     ],
