@@ -132,7 +132,7 @@ def _layout(lines: Sequence[_Line], columns: int | None) -> _Layout:
     def most(name: str, least: int) -> int:
         return max([least, *(width(getattr(line, name)) for line in lines)])
 
-    names = [most("name", 8), most("executable", 8), most("statistic", 9)]
+    names = [most("name", 8), most("executable", 0), most("statistic", 9)]
     if columns is not None:
         names = [min(each, name_room(columns) or each) for each in names]
     numbers = most("before", 6), most("after", 5)
