@@ -11,7 +11,6 @@ from shaderstat.cli._settings import Settings
 from shaderstat.cli._sides import Loader, alone
 from shaderstat.cli._summary import step_summary
 from shaderstat.cli._texts import Texts
-from shaderstat.cli.diff import LAST
 from shaderstat.compare import Change, Difference, Place, Side, Unlike, compare, gate
 from shaderstat.compare.gate import Gate
 from shaderstat.compare.outcome import DiffOutcome
@@ -84,19 +83,18 @@ def numbers(given: Settings, question: Question, opened: Sequence[tuple[str, Des
     return _told(given, outcome, remarks)
 
 
-def texts(given: Settings, opened: Sequence[tuple[str, Destination]]) -> int:
-    """Compare a representation, line by line. Returns the exit status.
+def texts(given: Settings, glob: str, opened: Sequence[tuple[str, Destination]]) -> int:
+    """Compare a representation, line by line: that of such a name, the last where `glob` is empty. Returns the exit
+    status.
 
     Raises:
         ShaderstatError: a side can't be had, has no texts, or the sides must not be compared.
     """
     with closing(Texts()) as kept:
-        return _texts(given, kept, opened)
+        return _texts(given, glob, kept, opened)
 
 
-def _texts(given: Settings, kept: Texts, opened: Sequence[tuple[str, Destination]]) -> int:
-    asked: str = given.options["ir"]
-    glob = "" if asked == LAST else asked
+def _texts(given: Settings, glob: str, kept: Texts, opened: Sequence[tuple[str, Destination]]) -> int:
     difference = _compared(given, Loader(given, kept, paths=False))
     outcome = DiffOutcome(difference)
     (_, place), *_ = opened

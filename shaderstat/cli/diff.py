@@ -96,7 +96,7 @@ def command(context: click.Context, /, **options: Any) -> int:
 
     if options["ir"] is not None:
         with _session.destinations(given, formats=("table",)) as opened:
-            return _diff.texts(given, opened)
+            return _diff.texts(given, "" if options["ir"] == LAST else options["ir"], opened)
     question = _diff.question(given)
     with _session.destinations(given, formats=FORMATS) as opened:
         return _diff.numbers(given, question, opened)

@@ -4,37 +4,31 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
-from shaderstat.archive.format import MAGIC, base_name
-
-if TYPE_CHECKING:
-    from shaderstat.inputs.files import File
+from shaderstat.archive.format import MAGIC
 
 ENDINGS = (".foz", ".zip")
 # The file of a module or pipeline in an archive that was unpacked to a folder.
 _UNPACKED = re.compile(r"[0-9a-f]{2}\.[0-9a-f]{16}\.json")
 
 
-def is_archive(file: File) -> bool:
-    """Whether a file is an archive, or says that it is: by its beginning, or by its name."""
-    if file.held is not None:
-        return file.held.startswith(MAGIC)
-    lower = file.location.lower()
-    if lower.endswith(".spv") or file.problem is not None:
+def is_archive(location: str) -> bool:
+    """Whether a file or folder is an archive, or says that it is: by its beginning, or by its name."""
+    lower = location.lower()
+    if lower.endswith(".spv"):
         return False
-    if lower.endswith(ENDINGS) or os.path.isdir(file.location):
+    if lower.endswith(ENDINGS) or os.path.isdir(location):
         return True
     try:
-        with open(file.location, "rb") as stream:
-            return stream.read(len(MAGIC)) == MAGIC
+        with open(location, "rb") as stream:
+            return is_archived(stream.read(len(MAGIC)))
     except OSError:
         return False
 
 
-def recording(file: File) -> str:
-    """What the archives share that several processes wrote together."""
-    return base_name(file.location)
+def is_archived(data: bytes) -> bool:
+    """Whether a file that begins so is an archive."""
+    return data.startswith(MAGIC)
 
 
 def is_unpacked(folder: str) -> bool:

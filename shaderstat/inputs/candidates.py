@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from shaderstat.errors import InvalidSpirv, Unsupported
-from shaderstat.inputs.archives import is_archive, names_hash, recording
+from shaderstat.inputs.archives import names_hash
 from shaderstat.inputs.entry_points import EntryChoice
 from shaderstat.inputs.files import File
 from shaderstat.inputs.fitting import why_apart
@@ -103,8 +103,8 @@ def make_candidates(
     chosen = EntryChoice(entries, MAX_ENTRY_POINTS if not pipelines else None)
     groups: dict[tuple[str, str], list[File]] = {}
     for file in files:
-        if is_archive(file):
-            groups.setdefault((_ARCHIVE, recording(file)), []).append(file)
+        if file.is_archive:
+            groups.setdefault((_ARCHIVE, file.recording), []).append(file)
         else:
             groups.setdefault((file.folder, stem(os.path.basename(file.name), suffixes)), []).append(file)
     named: list[_Named] = []

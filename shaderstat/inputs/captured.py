@@ -14,7 +14,7 @@ from typing import Any
 from shaderstat.archive.applications import Applications
 from shaderstat.archive.capture import Captured
 from shaderstat.archive.containers import Container, Stream, open_container
-from shaderstat.archive.format import KINDS, base_name
+from shaderstat.archive.format import KINDS
 from shaderstat.archive.records import Records
 from shaderstat.errors import InvalidSpirv
 from shaderstat.inputs.files import File
@@ -146,7 +146,7 @@ def _open(file: File) -> Container:
 def _companions(files: Sequence[File]) -> Iterator[Container]:
     """What the others of a recording refer to: ``base.foz``, which was not named itself."""
     for file in files[:1]:
-        base = base_name(file.location) + ".foz"
+        base = file.recording + ".foz"
         if file.held is None and base not in {each.location for each in files} and os.path.isfile(base):
             try:
                 yield open_container(base, base)

@@ -21,8 +21,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from shaderstat.archive.format import base_name
 from shaderstat.errors import InvalidSpirv, ShaderstatError
-from shaderstat.inputs.archives import is_unpacked, split_module
+from shaderstat.inputs.archives import is_archive, is_archived, is_unpacked, split_module
 from shaderstat.model import Diagnostic
 from shaderstat.plain import dataclass
 
@@ -62,6 +63,18 @@ class File:
     def folder(self) -> str:
         """Where it lies: files of one folder may belong together."""
         return os.path.dirname(self.place)
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it holds captured pipelines, or says so."""
+        if self.held is not None:
+            return is_archived(self.held)
+        return self.problem is None and is_archive(self.location)
+
+    @property
+    def recording(self) -> str:
+        """What the archives share that several processes wrote together."""
+        return base_name(self.location)
 
 
 @dataclass(frozen=True, slots=True)
