@@ -51,6 +51,7 @@ class PlannedRun:
             message = f"{device} has no VK_KHR_pipeline_executable_properties: there are no statistics beside the run"
             self.remarks.append(Diagnostic("warning", "run/no-executables", message))
         self._resources: Resources = plan_resources(spec, stages, job.execution, backend.facts)
+        self.remarks += (Diagnostic(each.severity, each.code, each.message) for each in self._resources.notes)
 
     @property
     def counts(self) -> bool:

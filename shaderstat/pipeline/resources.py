@@ -10,6 +10,15 @@ from shaderstat.plain import dataclass
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What a user should know of the resources: a diagnostic's severity, code and message."""
+
+    severity: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Buffer:
     """A buffer behind one descriptor, or behind one vertex buffer's binding.
 
@@ -125,7 +134,7 @@ class Target:
 class Resources:
     """All of them. `push` are the push constants' bytes, as many as the layout's ranges reach, the first `push_given`
     of them given; `push_addresses` as `Buffer.addresses`; `indirect` the buffer that addresses point to; `vertices` by
-    the order of their bindings; `target` of a graphics pipeline."""
+    the order of their bindings; `target` of a graphics pipeline; `notes` on all of it."""
 
     buffers: tuple[Buffer, ...] = ()
     images: tuple[Image, ...] = ()
@@ -137,3 +146,4 @@ class Resources:
     push_addresses: tuple[tuple[int, int], ...] = ()
     indirect: Buffer | None = None
     target: Target | None = None
+    notes: tuple[Note, ...] = ()

@@ -12,7 +12,7 @@ from shaderstat.pipeline.resources import Buffer
 from shaderstat.pipeline.run_formats import texel_buffer_format, texel_bytes
 from shaderstat.pipeline.run_interface import Bound, name, number, state
 from shaderstat.pipeline.run_partners import COVERING, vertex_data
-from shaderstat.pipeline.run_pointers import MOST_BYTES, Pointers, block_bytes
+from shaderstat.pipeline.run_pointers import MOST_BYTES, Pointers, block_bytes, open_array
 from shaderstat.spirv.layout import Sizes
 
 if TYPE_CHECKING:
@@ -64,6 +64,11 @@ def buffers(
     kind = "STORAGE_BUFFER" if bound.type.startswith("STORAGE") else "UNIFORM_BUFFER"
     needed = max((Sizes().size(type) or 0 for type in bound.types), default=0)
     wanted = max((block_bytes(type, elements) for type in bound.types), default=0)
+    if bound.reached > elements:
+        reached = max(block_bytes(type, bound.reached) for type in bound.types)
+        # What is more than can be had is hardly reached: a condition that can't be told keeps shaders from it.
+        if reached <= min(MOST_BYTES, facts.property("VkPhysicalDeviceLimits", _RANGES[kind]) or MOST_BYTES):
+            wanted = max(wanted, reached)
     what = bound.where
     if bound.type == "INLINE_UNIFORM_BLOCK":
         _check_size(what, given, bound.count)
@@ -77,6 +82,12 @@ def buffers(
     type_name = f"VK_DESCRIPTOR_TYPE_{bound.type}"
     buffer = Buffer(bound.slot, 0, type_name, size, given or Fill(), "", tuple(sorted(places.items())))
     yield from (replace(buffer, element=element) for element in range(count))
+
+
+def elements_in(bound: Bound, size: int) -> int:
+    """How many elements of the array without a length a buffer of `size` bytes holds; the fewest that shaders see."""
+    arrays = filter(None, map(open_array, bound.types))
+    return min((max(size - offset, 0) // stride for offset, stride in arrays), default=0)
 
 
 def _texel_buffers(bound: Bound, given: Fill | None, elements: int, facts: DeviceFacts) -> Iterator[Buffer]:
@@ -137,7 +148,7 @@ def _divisors(vertex_input: Plain) -> Mapping[int, int]:
 
 def _size(what: str, given: Fill | None, needed: int, wanted: int) -> int:
     """The size of a buffer: as it was given, or as `wanted`."""
-    size = _given_size(given)
+    size = given_size(given)
     if size is None:
         if wanted > MOST_BYTES:
             hint = "give it a size, or run fewer invocations"
@@ -149,13 +160,14 @@ def _size(what: str, given: Fill | None, needed: int, wanted: int) -> int:
 
 
 def _check_size(what: str, given: Fill | None, size: int) -> None:
-    its = _given_size(given)
+    its = given_size(given)
     if its is not None and its != size:
         code = "run/too-small" if its < size else "run/too-large"
         raise Unsupported(code, f"{what} is given {its} bytes: it has {size}")
 
 
-def _given_size(given: Fill | None) -> int | None:
+def given_size(given: Fill | None) -> int | None:
+    """How many bytes were said to be in a buffer; None where nothing was said."""
     if given is None:
         return None
     if given.size is not None:

@@ -9,15 +9,19 @@ from typing import TYPE_CHECKING, Any
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Slot
 from shaderstat.pipeline.run_pointers import inside
+from shaderstat.pipeline.run_reach import stage_reach
+from shaderstat.pipeline.stages import blame
 from shaderstat.plain import dataclass
 from shaderstat.registry import vulkan
 from shaderstat.spirv.bindings import PUSH_CONSTANT, binding, unarrayed
 from shaderstat.spirv.comparisons import compared
 from shaderstat.spirv.facts import EntryPoint, Type, Variable
+from shaderstat.spirv.reach import Reach
 from shaderstat.spirv.reflect import reflect
 from shaderstat.spirv.words import load
 
 if TYPE_CHECKING:
+    from shaderstat.instrumentation import Execution
     from shaderstat.pipeline.spec import PipelineSpec, Plain
     from shaderstat.pipeline.stages import StageInput
 
@@ -38,6 +42,8 @@ class Bound:
         immutable: the layout has its samplers.
         compares: a shader compares with it (OpImageSampleDref…).
         attachment: InputAttachmentIndex.
+        reached: of an array without a length, how many elements shaders reach as far as that can be told.
+        is_open: whether that isn't all.
     """
 
     slot: Slot
@@ -48,6 +54,8 @@ class Bound:
     types: list[Type] = field(default_factory=list)
     compares: bool = False
     attachment: int = 0
+    reached: int = 0
+    is_open: bool = False
 
     @property
     def where(self) -> str:
@@ -70,36 +78,75 @@ class Interface:
         push: the blocks of push constants.
         pointees: what pointers in blocks lead to that are declared before it, by Python's `id` of the pointer, which
             is in one of the types above or reached from them.
+        beyond: by Python's `id` of what pointers lead to, how many bytes from there on shaders reach.
+        open_pointers: whether they reach through pointers by indices that can't be told.
     """
 
     bound: dict[Slot, Bound] = field(default_factory=dict)
     push: list[Type] = field(default_factory=list)
     pointees: dict[int, Type] = field(default_factory=dict)
+    beyond: dict[int, int] = field(default_factory=dict)
+    open_pointers: bool = False
 
 
-def interface(spec: PipelineSpec, stages: Sequence[StageInput]) -> Interface:
+def interface(spec: PipelineSpec, stages: Sequence[StageInput], execution: Execution) -> Interface:
     """What `spec` binds. Descriptors of the layout that no shader uses may be left empty, and are left out.
 
     Args:
         stages: what the spec was made of; generated stages need not be among them.
 
     Raises:
-        Unsupported: ``run/layout``: the layout lacks what a shader uses; ``run/resource``: of a kind that isn't made.
+        Unsupported: ``run/layout``: the layout lacks what a shader uses; ``run/resource``: of a kind that isn't made;
+            ``run/address``: where pointers lead to can't be told.
     """
     places = dict(_places(spec))
     found = Interface()
     _refuse_heaps(spec)
+    reaches = {id(stage.entry): _reach(stage, execution) for stage in stages}
     for entry, words, forward in _entries(spec, stages):
         comparing = compared(load(words))
+        its = reaches.get(id(entry)) or Reach()
         for variable in entry.resources:
             if variable.storage == PUSH_CONSTANT:
                 found.push.append(variable.type)
                 continue
-            _take(found, variable, places, variable.id in comparing)
-        if forward:
+            _take(found, variable, places, variable.id in comparing, its)
+        if forward or its.pointees:
             blocks = [*(variable.type for variable in entry.resources), *forward.values()]
-            found.pointees.update((id(each), forward[each.id]) for each in inside(blocks) if each.id in forward)
+            pointers = [each for each in inside(blocks) if each.kind == "pointer"]
+            found.pointees.update((id(each), forward[each.id]) for each in pointers if each.id in forward)
+            for each in pointers:
+                pointee = id(each.element or forward.get(each.id))
+                found.beyond[pointee] = max(found.beyond.get(pointee, 0), its.pointees.get(each.id, 0))
+            found.open_pointers |= any(each.id in its.open for each in pointers)
     return found
+
+
+def _reach(stage: StageInput, execution: Execution) -> Reach:
+    """How far a stage reaches. Robust access knows nothing of pointers: what lies behind them must be told."""
+    has_pointers = _PHYSICAL_ADDRESSES in stage.reflection.capabilities
+    if not has_pointers and all(each.kind != "runtime_array" for each in inside(_types(stage.entry))):
+        return Reach()
+    found = stage_reach(stage, execution)
+    with blame(stage.path):
+        if found.foreign:
+            raise Unsupported(
+                "run/address", "takes numbers in its buffers for addresses: which ones they are can't be told"
+            )
+        if found.adrift:
+            raise Unsupported(
+                "run/address",
+                "adds to a pointer what can't be told, or leads before what it points to: how much memory must lie "
+                "there isn't known",
+            )
+    return found
+
+
+def _types(entry: EntryPoint) -> Iterator[Type]:
+    return (variable.type for variable in entry.resources)
+
+
+_PHYSICAL_ADDRESSES = 5347  # the capability PhysicalStorageBufferAddresses
 
 
 def linked(spec: PipelineSpec) -> list[PipelineSpec]:
@@ -190,7 +237,13 @@ def _converts(sampler: Mapping[str, Any]) -> bool:
 _TODAY = {"INLINE_UNIFORM_BLOCK_EXT": "INLINE_UNIFORM_BLOCK", "MUTABLE_VALVE": "MUTABLE_EXT"}
 
 
-def _take(found: Interface, variable: Variable, places: Mapping[Slot, tuple[str, int, bool]], compares: bool) -> None:
+def _take(
+    found: Interface,
+    variable: Variable,
+    places: Mapping[Slot, tuple[str, int, bool]],
+    compares: bool,
+    reach: Reach,
+) -> None:
     descriptor = binding(variable, lambda id: "")
     if descriptor is None:
         return
@@ -211,5 +264,7 @@ def _take(found: Interface, variable: Variable, places: Mapping[Slot, tuple[str,
     type_, _ = unarrayed(variable.type)
     bound.types.append(type_)
     bound.compares |= compares
+    bound.reached = max(bound.reached, reach.elements.get(variable.id, 0))
+    bound.is_open |= variable.id in reach.open
     bound.declared = max(bound.declared, descriptor.count if isinstance(descriptor.count, int) else 0)
     bound.attachment = descriptor.input_attachment_index or bound.attachment

@@ -1,7 +1,8 @@
 """From what a pipeline is made of and what was said of its run to everything that must be made for it. Pure.
 
-Nothing that was not given makes a shader read outside of what there is: arrays without a length get an element for
-every invocation, images a texel.
+Arrays without a length get an element for every invocation, and as many as shaders reach by indices that can be told
+(`shaderstat.spirv.reach`); images get a texel. Where an index can't be told that is a guess: robust access, which runs
+ask for, keeps shaders inside, and a note says so. Nothing guards pointers, so that these must be told.
 """
 
 from __future__ import annotations
@@ -25,12 +26,10 @@ from shaderstat.pipeline.run_buffers import (
 )
 from shaderstat.pipeline.run_images import IMAGES, image_bytes, image_shape, images
 from shaderstat.pipeline.run_interface import Interface, infos, interface, number
+from shaderstat.pipeline.run_notes import notes
 from shaderstat.pipeline.run_partners import check_partners
 from shaderstat.pipeline.run_pointers import Places, Pointers
 from shaderstat.pipeline.run_target import plan_target
-from shaderstat.pipeline.stages import blame
-from shaderstat.spirv.addresses import makes_addresses
-from shaderstat.spirv.words import load
 
 if TYPE_CHECKING:
     from shaderstat.backends.base import DeviceFacts
@@ -59,11 +58,11 @@ def plan_resources(
     """
     _check_commands(spec, stages, execution, facts)
     check_partners(spec)
-    found = interface(spec, stages)
+    found = interface(spec, stages, execution)
     _check_slots(found, execution)
     elements = max(RUNTIME_ELEMENTS, *(invocations(each, stages, execution) for each in execution.commands))
     target = plan_target(spec, execution, facts) if spec.kind == "graphics" else None
-    pointers = Pointers(found.pointees, elements)
+    pointers = Pointers(found.pointees, elements, found.beyond)
     shape = image_shape(execution, stages, facts)
     its_buffers: list[Buffer] = []
     its_images: list[Image] = []
@@ -82,8 +81,6 @@ def plan_resources(
             samplers += (Sampler(slot, element, bound.compares) for element in range(made(bound)))
     push, push_addresses = _push(spec, found, execution, pointers)
     its_indirect = pointers.buffer()
-    if its_indirect is None:
-        _refuse_addresses(stages)
     result = Resources(
         buffers=tuple(its_buffers),
         images=tuple(its_images),
@@ -95,6 +92,7 @@ def plan_resources(
         push_addresses=push_addresses,
         indirect=its_indirect,
         target=target,
+        notes=notes(found, execution, its_buffers, its_indirect),
     )
     _check_sum(result)
     return result
@@ -199,20 +197,6 @@ def _push(spec: PipelineSpec, found: Interface, execution: Execution, pointers: 
         raise Unsupported("run/push", f"{given} bytes of push constants are given: {its}")
     places = dict(place for type in found.push for place in pointers.places(type, size))
     return execution.push.ljust(size, b"\0"), tuple(sorted(places.items()))
-
-
-def _refuse_addresses(stages: Sequence[StageInput]) -> None:
-    """Numbers that shaders take for addresses: nobody can know where a buffer will lie, and robust access knows nothing
-    of pointers. Where blocks hold pointers as such, numbers are made of these as a rule."""
-    for stage in stages:
-        if _PHYSICAL_ADDRESSES in stage.reflection.capabilities and makes_addresses(load(stage.words)):
-            with blame(stage.path):
-                raise Unsupported(
-                    "run/address", "takes numbers in its buffers for addresses: which ones they are can't be told"
-                )
-
-
-_PHYSICAL_ADDRESSES = 5347  # the capability PhysicalStorageBufferAddresses
 
 
 def _check_sum(resources: Resources) -> None:

@@ -31,12 +31,14 @@ Places = tuple[tuple[int, int], ...]
 class Pointers:
     """The regions that the pointers of a pipeline lead to; they grow as blocks are looked at."""
 
-    def __init__(self, forward: Mapping[int, Type], elements: int) -> None:
+    def __init__(self, forward: Mapping[int, Type], elements: int, beyond: Mapping[int, int] | None = None) -> None:
         """Args:
         forward: the pointees of pointers that were declared before them, by Python's `id` of the pointer.
         elements: of an array without a length.
+        beyond: by Python's `id` of a pointee, how many bytes from there on shaders reach.
         """
         self._forward = forward
+        self._beyond = beyond or {}
         self._elements = elements
         self._regions: dict[int, int] = {}  # by id of the pointee; 0 for all that can't be told
         self._pointees: list[tuple[Type | None, int, int]] = []  # what each region holds, its offset and size
@@ -67,18 +69,25 @@ class Pointers:
                     self._walk(pointee, start, size, inside)
                     if not inside or len(inside) >= MOST_POINTERS:
                         break
+                if len(inside) >= MOST_POINTERS and max(inside) + POINTER_BYTES < self._beyond.get(id(pointee), 0):
+                    message = f"what pointers lead to would hold more than {MOST_POINTERS} pointers itself"
+                    raise Unsupported("run/too-large", message, hint="run fewer invocations")
                 found.update((offset + place, target) for place, target in inside.items())
         if not self._pointees:
             return None
         if self._end > MOST_BYTES:
-            raise Unsupported("run/too-large", f"what pointers lead to would have {self._end} bytes: over {MOST_BYTES}")
+            hint = "run fewer invocations"
+            message = f"what pointers lead to would have {self._end} bytes: over {MOST_BYTES}"
+            raise Unsupported("run/too-large", message, hint=hint)
         return Buffer((-2, 0), 0, "", self._end, Fill(), "", _sorted(found))
 
     def _target(self, pointer: Type) -> int:
         pointee = pointer.element or self._forward.get(id(pointer))
         key = 0 if pointee is None else id(pointee)
         if key not in self._regions:
-            size = REGION_BYTES if pointee is None else max(block_bytes(pointee, self._elements), REGION_BYTES)
+            size = max(REGION_BYTES, self._beyond.get(id(pointee), 0))
+            if pointee is not None:
+                size = max(size, block_bytes(pointee, self._elements))
             self._regions[key] = self._end
             self._pointees.append((pointee, self._end, size))
             self._end += size + -size % _ALIGNMENT
@@ -126,11 +135,17 @@ def block_bytes(type: Type, elements: int) -> int:
     size = Sizes().size(type)
     if size is None:
         return REGION_BYTES
+    array = open_array(type)
+    return size if array is None else max(size, array[0] + elements * array[1])
+
+
+def open_array(type: Type) -> tuple[int, int] | None:
+    """(offset, stride) of the array without a length at a block's end; None where there is none."""
     last = type.members[-1].type if type.members else type
     if last.kind != "runtime_array" or last.element is None:
-        return size
-    first = type.members[-1].decorations.get(_OFFSET, (size,))[0] if type.members else 0
-    return max(size, first + elements * stride_of(last))
+        return None
+    first = type.members[-1].decorations.get(_OFFSET, (Sizes().size(type) or 0,))[0] if type.members else 0
+    return first, stride_of(last)
 
 
 def stride_of(array: Type) -> int:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from shaderstat.instrumentation import Resource
 from shaderstat.pipeline.fills import fill_words
+from shaderstat.spirv.layout import POINTER_BYTES
 
 if TYPE_CHECKING:
     from shaderstat.pipeline.resources import Attachment, Buffer, Image, Resources, Target
+    from shaderstat.pipeline.run_pointers import Places
 
 
 def record(resources: Resources) -> tuple[Resource, ...]:
@@ -47,6 +49,7 @@ def _bound(found: list[tuple[tuple[int, int], int, Resource]]) -> Iterator[Resou
 def _others(resources: Resources) -> Iterator[Resource]:
     if resources.push:
         fill = f"{resources.push_given} bytes given" if resources.push_given else "zeros"
+        fill += _addresses(resources.push_addresses)
         yield Resource("push constants", "", f"{len(resources.push)} bytes", fill)
     for buffer in resources.vertices:
         yield _buffer(f"vertex buffer {buffer.slot[1]}", buffer)
@@ -60,7 +63,26 @@ def _others(resources: Resources) -> Iterator[Resource]:
 
 def _buffer(where: str, buffer: Buffer) -> Resource:
     format = f", {buffer.format}" if buffer.format else ""
-    return Resource(where, buffer.type, f"{buffer.size} bytes{format}", buffer.called or fill_words(buffer.fill))
+    fill = (buffer.called or fill_words(buffer.fill)) + _addresses(buffer.addresses)
+    return Resource(where, buffer.type, f"{buffer.size} bytes{format}", fill)
+
+
+def _addresses(places: Places) -> str:
+    """``; bytes 0-15 are addresses``: whatever else was said of these bytes. Runs of pointers stand together."""
+    runs: list[list[int]] = []
+    for place, _ in places:
+        if runs and place <= runs[-1][1]:
+            runs[-1][1] = max(runs[-1][1], place + POINTER_BYTES)
+        else:
+            runs.append([place, place + POINTER_BYTES])
+    if not runs:
+        return ""
+    more = len(runs) - _RUNS
+    named = ", ".join(f"{first}-{end - 1}" for first, end in runs[:_RUNS])
+    return f"; bytes {named}{f' and {more} more places' if more > 0 else ''} are addresses"
+
+
+_RUNS = 4
 
 
 def _image(image: Image) -> str:

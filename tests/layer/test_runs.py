@@ -205,6 +205,51 @@ def comparison() -> str:
     return kernel(body, declarations, modes, interface="%it %how")
 
 
+def moved_pointers() -> str:
+    """Each invocation writes the words of a pointee that lies 64 KiB behind that of the one before, and reads what
+    another pointer leads to, to which nobody writes."""
+    declarations, modes = bound("%nodes", "PushConstant")
+    declarations = f"""
+        %long = OpTypeInt 64 0
+        %apart = OpConstant %long 65536
+        %leaf = OpTypeStruct %uint
+        %other = OpTypeStruct %uint
+        %to_leaf = OpTypePointer PhysicalStorageBuffer %leaf
+        %to_other = OpTypePointer PhysicalStorageBuffer %other
+        %nodes = OpTypeStruct %to_leaf %to_other
+        %leaf_slot = OpTypePointer PushConstant %to_leaf
+        %other_slot = OpTypePointer PushConstant %to_other
+        %to_far = OpTypePointer PhysicalStorageBuffer %uint
+        {declarations}
+    """
+    modes = "".join(
+        f"OpDecorate %{name} Block\nOpMemberDecorate %{name} 0 Offset 0\n" for name in ("leaf", "other", "nodes")
+    )
+    body = """
+        %first = OpAccessChain %leaf_slot %it %zero
+        %second = OpAccessChain %other_slot %it %one
+        %leaf_at = OpLoad %to_leaf %first
+        %other_at = OpLoad %to_other %second
+        %number = OpConvertPtrToU %long %leaf_at
+        %wide = OpUConvert %long %i
+        %by = OpIMul %long %wide %apart
+        %sum = OpIAdd %long %number %by
+        %moved = OpConvertUToPtr %to_leaf %sum
+        %written = OpAccessChain %to_far %moved %zero
+        OpStore %written %n3 Aligned 4
+        %read = OpAccessChain %to_far %other_at %zero
+        %value = OpLoad %uint %read Aligned 4
+    """
+    text = kernel(
+        body,
+        declarations,
+        modes + "OpMemberDecorate %nodes 1 Offset 8",
+        "OpCapability PhysicalStorageBufferAddresses\nOpCapability Int64",
+        "%it",
+    )
+    return text.replace("Logical GLSL450", "PhysicalStorageBuffer64 GLSL450")
+
+
 def pointers() -> str:
     """A pointer in the push constants leads to one that leads to words: each invocation writes its own and reads it."""
     declarations = """
@@ -334,6 +379,7 @@ CASES = {
     "push constants": Case(push_constants(), "--push 0000000010000000", [16 + i for i in range(8)]),
     "specialization": Case(specialization(), "--spec 0=7", [2 * i + 7 for i in range(8)]),
     "pointers": Case(pointers(), "", [3 * i for i in range(8)]),
+    "moved pointers": Case(moved_pointers(), "", [0] * 8),
 }
 
 Words = Callable[..., list[int]]
