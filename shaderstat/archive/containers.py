@@ -201,11 +201,6 @@ class Folder:
             raise _blamed(_too_large(len(data)), os.path.join(self.path, file_name))
         return data
 
-    @staticmethod
-    def is_one(names: Iterable[str]) -> bool:
-        """Whether a folder with files of these names is an unpacked archive."""
-        return any(_FOLDER_NAME.fullmatch(each) for each in names)
-
 
 class ZipFile:
     """The same entries as members of a ``.zip``, named by tag and hash."""

@@ -13,7 +13,6 @@ READABLE = (5, 6)
 FILE_HEADER = 16
 
 # Tag (24 hexadecimal digits, the last 16 of which count), hash (16), stored size, flags, CRC-32, size of the payload.
-KEY = 40
 HEADER = struct.Struct("<40sIIII")
 
 STORED, DEFLATED = 1, 2

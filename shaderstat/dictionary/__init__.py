@@ -34,8 +34,6 @@ FILES: Mapping[int, str] = {
     26: "honeykrisp",
 }
 
-ROLES = ("trigger", "info", "identity", "equality")
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

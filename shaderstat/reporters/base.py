@@ -32,8 +32,6 @@ FORMATS: Mapping[str, str] = {
 }
 
 # What a table may show; JSON holds all of it, whatever the view.
-VIEWS = ("stats", "list", "ir", "run")
-
 # What takes a format's place where something else is asked for than statistics: a row of CSV has room for one thing.
 _OF_VIEW: Mapping[str, Mapping[str, str]] = {
     "ir": dict.fromkeys(("csv", "csv-long"), "shaderstat.reporters.csv_ir:CsvIr"),
@@ -46,7 +44,7 @@ class Options:
     """How to show it.
 
     Attributes:
-        view: one of `VIEWS`.
+        view: ``stats``, ``list``, ``ir`` or ``run``.
         verbosity: 1 adds the driver's own descriptions.
         width: the terminal's columns; None off a terminal, where nothing is wrapped or left out.
         colour: whether to write ANSI colours.
