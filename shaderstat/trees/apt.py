@@ -54,6 +54,10 @@ class Download:
     size: int
 
 
+class NoSuite(ShaderstatError):
+    """The archive answers, and has no suite of that name."""
+
+
 class Apt:
     """apt-get with its state in a folder.
 
@@ -74,11 +78,17 @@ class Apt:
         """Fetch the archive's list of packages.
 
         Raises:
-            ShaderstatError: no such suite, no such archive, a wrong signature.
+            NoSuite: there is no such suite.
+            ShaderstatError: no such archive, no way to it, a wrong signature.
         """
         line = f"deb [signed-by={keyring} target=Packages] {mirror} {suite} main\n"
         (self._state / "sources.list").write_text(line, encoding="utf-8")
-        self._run(["apt-get", "update", "--error-on=any"], f"the archive has no usable suite {suite!r}")
+        try:
+            self._run(["apt-get", "update", "--error-on=any"], f"the archive's suite {suite!r} can't be had")
+        except ShaderstatError as error:
+            if "does not have a Release file" in error.message:
+                raise NoSuite(error.message, hint=error.hint) from None
+            raise
 
     def has(self, package: str) -> bool:
         """Whether the archive has a package of that name."""
@@ -134,7 +144,8 @@ class Apt:
             assert process.stdout is not None
             process.stdout.close()
         if process.returncode:
-            said = [line.strip() for line in lines if line.startswith(("E:", "W:"))] or [one.strip() for one in lines]
+            said = [line.strip() for line in lines if line.startswith(("E:", "W:")) and "Some index" not in line]
+            said = said or [line.strip() for line in lines]
             raise ShaderstatError(
                 f"{what}: {' '.join(said[:3]) or f'{command[0]} ended with status {process.returncode}'}",
                 hint="--mirror and --suite choose another archive, --apt-option NAME=VALUE sets what apt needs",

@@ -126,7 +126,7 @@ def _build(plan: Plan, work: Path, progress: Progress) -> Tree:
     archive = apt.Apt(work / "apt", plan.apt_options)
     try:
         suite, shims = _choose_suite(plan, archive, progress)
-    except ShaderstatError as error:
+    except apt.NoSuite as error:
         if not plan.snapshot or plan.mirror:
             raise
         raise ShaderstatError(
@@ -195,11 +195,12 @@ def _choose_suite(plan: Plan, archive: apt.Apt, progress: Progress) -> tuple[str
         progress(f"asking the archive for {suite}")
         try:
             archive.update(mirror, suite, plan.keyring)
-        except ShaderstatError as error:
+        except apt.NoSuite as error:  # any other trouble would pass an older Mesa off as the newest
             problem = problem or error
             continue
         if archive.has(SHIMS):
             return suite, True
+        progress(f"{suite} has no {SHIMS}")
     raise problem or ShaderstatError(
         f"no suite of {', '.join(SUITES)} has {SHIMS} in this archive", hint="--mirror and --suite choose another"
     )

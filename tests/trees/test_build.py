@@ -20,6 +20,8 @@ pytestmark = pytest.mark.skipif(
     shutil.which("dpkg-deb") is None or shutil.which("dpkg") is None, reason="no dpkg on this machine"
 )
 
+NO_SUITE = "E: The repository x does not have a Release file."
+
 FAKE_APT = """#!/bin/sh
 me="$(basename $0) $*"
 echo "$me" >> {log}
@@ -30,7 +32,7 @@ case "$me" in
     echo 'Debian|sid|https://mirror.invalid/debian/';;
   *" update "*)
     cat $state/sources.list >> {log}
-    grep -q '{suites}' $state/sources.list || {{ echo 'E: no Release file'; exit 100; }};;
+    grep -q '{suites}' $state/sources.list || {{ echo '{refusal}'; exit 100; }};;
   *"show "*)
     case "$me" in *mesa-drm-shim*) {shims};; esac
     echo Package: x;;
@@ -55,8 +57,10 @@ class Archive:
         self.programs.mkdir()
         self.behave()
 
-    def behave(self, *, suites: str = "sid", shims: str = "true", size: int = 1000) -> None:
-        text = FAKE_APT.format(log=self.log, suites=suites, shims=shims, size=size, packages=self.folder)
+    def behave(self, *, suites: str = "sid", shims: str = "true", size: int = 1000, refusal: str = NO_SUITE) -> None:
+        text = FAKE_APT.format(
+            log=self.log, suites=suites, shims=shims, size=size, refusal=refusal, packages=self.folder
+        )
         for name in ("apt-get", "apt-cache"):
             (self.programs / name).write_text(text)
             (self.programs / name).chmod(0o755)
@@ -168,17 +172,26 @@ def test_an_archive_that_keeps_no_dates(archive: Archive) -> None:
     """The machine's own hardly ever does."""
     archive.behave(suites="nothing")
     with pytest.raises(
-        ShaderstatError, match=r"this machine's apt uses keeps no 20260901T000000Z: .*no Release"
+        ShaderstatError, match=r"this machine's apt uses keeps no 20260901T000000Z: .* a Release"
     ) as mine:
         trees.install(plan(snapshot="20260901T000000Z"))
     assert "--mirror URL" in (mine.value.hint or "")
-    with pytest.raises(ShaderstatError, match=r"^the archive has no usable suite"):
+    with pytest.raises(ShaderstatError, match=r"^the archive.s suite .sid. can.t be had"):
         trees.install(plan(snapshot="20260901T000000Z", mirror="https://x.invalid/debian"))
 
 
 def test_the_newest_suite_with_the_shims_is_taken(archive: Archive) -> None:
     archive.behave(suites="testing")
     assert trees.install(plan()).suite == "testing"
+
+
+@pytest.mark.parametrize("snapshot", [None, "20260901T000000Z"])
+def test_an_archive_that_can_not_be_reached_is_not_asked_for_older_suites(
+    archive: Archive, snapshot: str | None
+) -> None:
+    archive.behave(suites="testing", refusal="E: Could not resolve x")
+    with pytest.raises(ShaderstatError, match=r"^the archive.s suite .sid. can.t be had: E: Could not resolve x"):
+        trees.install(plan(snapshot=snapshot))
 
 
 def test_no_suite_has_the_shims(archive: Archive) -> None:
@@ -196,7 +209,7 @@ def test_a_suite_without_shims_may_still_have_a_null_device(archive: Archive) ->
 
 
 def test_apts_own_words_are_passed_on(archive: Archive, home: Path) -> None:
-    with pytest.raises(ShaderstatError, match="no usable suite 'buzz': E: no Release file") as caught:
+    with pytest.raises(ShaderstatError, match="suite 'buzz' can't be had: E: The repository x does not") as caught:
         trees.install(plan(suite="buzz"))
     assert "--mirror" in (caught.value.hint or "")
     assert trees.installed() == []
