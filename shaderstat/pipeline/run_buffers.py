@@ -11,7 +11,7 @@ from shaderstat.instrumentation import Fill
 from shaderstat.pipeline.resources import Buffer
 from shaderstat.pipeline.run_formats import texel_buffer_format, texel_bytes
 from shaderstat.pipeline.run_interface import Bound, name, number, state
-from shaderstat.pipeline.run_partners import COVERING, vertex_data
+from shaderstat.pipeline.run_partners import CORNERS, COVERING, covers, vertex_data
 from shaderstat.pipeline.run_pointers import MOST_BYTES, Pointers, block_bytes, open_array
 from shaderstat.spirv.layout import Sizes
 
@@ -130,7 +130,8 @@ def vertex_buffers(spec: PipelineSpec, execution: Execution) -> Iterator[Buffer]
         given = execution.vertices.get(place)
         size = _size(f"vertex buffer {place}", given, needed, wanted)
         if given is None and place in covering:
-            yield Buffer((-1, place), 0, "", size, Fill("data", data=covering[place]), called=COVERING)
+            called = COVERING if covers(spec) else CORNERS
+            yield Buffer((-1, place), 0, "", size, Fill("data", data=covering[place]), called=called)
         else:
             yield Buffer((-1, place), 0, "", size, given or Fill())
     check_given(execution.vertices, [each.get("binding", 0) for each in bindings], "vertex buffer")

@@ -150,10 +150,10 @@ def _check_data(image: Image, where: str) -> None:
     fill, size = image.fill, image_bytes(image)
     if image.samples > 1 and fill.kind != "zeros":
         raise Unsupported("run/resource", f"{where} is multisampled: it can't be filled, but with zeros")
-    if fill.kind == "data" and len(fill.data) < size:
+    if fill.kind == "data" and len(fill.data) != size:
         shape = "x".join(map(str, (*image.extent, image.layers)))
         raise Unsupported(
-            "run/too-small",
+            "run/too-small" if len(fill.data) < size else "run/too-large",
             f"{where} is given {len(fill.data)} bytes: {shape} texels of {image.format} have {size}",
         )
 

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from shaderstat.pipeline.resources import Note
 from shaderstat.pipeline.run_buffers import TEXEL_BUFFERS, elements_in, given_size, made
 from shaderstat.pipeline.run_formats import texel_bytes
+from shaderstat.pipeline.run_partners import covers
 from shaderstat.pipeline.run_pointers import open_array
 
 if TYPE_CHECKING:
     from shaderstat.instrumentation import Execution
-    from shaderstat.pipeline.resources import Buffer
+    from shaderstat.pipeline.resources import Buffer, Target
     from shaderstat.pipeline.run_interface import Bound, Interface
+    from shaderstat.pipeline.spec import PipelineSpec
 
 # Of more slots one line would be none.
 _NAMED = 6
@@ -46,7 +48,9 @@ def _guesses(bounds: Sequence[Bound], sizes: dict[tuple[int, int], Buffer]) -> I
             if bound.is_open or bound.reached > count:
                 said.append(f"{_slot(bound)} ({count} elements)")
     if said:
-        sizes_are = f"the size of {_list(said)} is a guess" if len(said) == 1 else f"the sizes of {_list(said)} are guesses"
+        sizes_are = (
+            f"the size of {_list(said)} is a guess" if len(said) == 1 else f"the sizes of {_list(said)} are guesses"
+        )
         option = f"--buffer {said[0].split(' ', 1)[0]}=zeros:SIZE says it"
         message = f"{sizes_are}: how far shaders reach there can't be told; {option}"
         yield Note("info", "run/guessed-size", message)
@@ -93,6 +97,19 @@ def _first(bounds: Sequence[Bound], execution: Execution) -> Iterator[Note]:
     said = [_slot(each) for each in bounds if each.slot in execution.read and made(each) > 1]
     if said:
         yield Note("info", "run/first-read", f"{_list(said)} is an array of buffers: the first of them is read")
+
+
+def target_notes(spec: PipelineSpec, target: Target | None) -> Iterator[Note]:
+    """llvmpipe cuts what reaches farther than twice the viewport into several triangles, and no single triangle within
+    that covers it; with several samples a pixel that two of them share is run for each (measured: Mesa 22.3.6 and
+    26.2.6)."""
+    if target is not None and covers(spec) and max((each.samples for each in target.attachments), default=1) > 1:
+        yield Note(
+            "info",
+            "run/shared-pixels",
+            "the generated triangle reaches beyond the target: where a driver cuts it into several, multisampled pixels "
+            "along the cut are run once for each",
+        )
 
 
 def _slot(bound: Bound) -> str:

@@ -26,7 +26,7 @@ from shaderstat.pipeline.run_buffers import (
 )
 from shaderstat.pipeline.run_images import IMAGES, image_bytes, image_shape, images
 from shaderstat.pipeline.run_interface import Interface, infos, interface, number
-from shaderstat.pipeline.run_notes import notes
+from shaderstat.pipeline.run_notes import notes, target_notes
 from shaderstat.pipeline.run_partners import check_partners
 from shaderstat.pipeline.run_pointers import Places, Pointers
 from shaderstat.pipeline.run_target import plan_target
@@ -57,7 +57,7 @@ def plan_resources(
             ``run/attachment``.
     """
     _check_commands(spec, stages, execution, facts)
-    check_partners(spec)
+    check_partners(spec, execution)
     found = interface(spec, stages, execution)
     _check_slots(found, execution)
     elements = max(RUNTIME_ELEMENTS, *(invocations(each, stages, execution) for each in execution.commands))
@@ -92,7 +92,7 @@ def plan_resources(
         push_addresses=push_addresses,
         indirect=its_indirect,
         target=target,
-        notes=notes(found, execution, its_buffers, its_indirect),
+        notes=(*notes(found, execution, its_buffers, its_indirect), *target_notes(spec, target)),
     )
     _check_sum(result)
     return result
