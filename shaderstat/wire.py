@@ -6,7 +6,7 @@ length's place, so that announcing one costs a single small write.
 
 The parent sends ``launch`` once and then ``job`` frames; end of input ends the child. The child answers ``hello`` or
 ``refused`` once, then for each job phases and one ``answer``; ``deadline`` says that it ended itself over a time limit,
-``state`` what is about to be compiled.
+``state`` what is about to be compiled, ``compiled`` what would be the answer without the run that is about to begin.
 
 Python's `json` is exact for integers of any size, and statistic values travel as the union's raw bits.
 """
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 MAGIC = 0x57535353  # "SSSW"
 HEAD = struct.Struct("<IIII")
-LAUNCH, JOB, HELLO, REFUSED, PHASE, ANSWER, DEADLINE, STATE = range(1, 9)
+LAUNCH, JOB, HELLO, REFUSED, PHASE, ANSWER, DEADLINE, STATE, COMPILED = range(1, 10)
 
 # Written to standard error before each job, so that a driver's words can be told from those of the job before.
 NEXT_JOB = b"\0shaderstat\0"
@@ -136,7 +136,7 @@ class FrameReader:
         if len(buffer) < HEAD.size:
             return None
         magic, kind, size, blob_size = HEAD.unpack_from(buffer)
-        if magic != MAGIC or not LAUNCH <= kind <= STATE or size > MAX_FRAME or blob_size > MAX_FRAME:
+        if magic != MAGIC or not LAUNCH <= kind <= COMPILED or size > MAX_FRAME or blob_size > MAX_FRAME:
             raise ProtocolError(f"not a frame: {bytes(buffer[:64])!r}")
         if kind == PHASE:
             if size >= len(PHASES):
@@ -368,6 +368,12 @@ def answer_frame(answer: Answer, *, leaves: bool = False) -> bytes:
     if leaves:
         header["leaves"] = True
     return frame(ANSWER, header, *blobs)
+
+
+def compiled_frame(answer: Answer) -> bytes:
+    """What is known before a run; `answer_from_frame` reads it."""
+    header, blobs = answer_to_plain(answer)
+    return frame(COMPILED, header, *blobs)
 
 
 # Most numbers were there before, and never change: zeros, and what is constant on a GPU.

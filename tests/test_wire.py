@@ -183,6 +183,8 @@ def test_an_answer_arrives_bit_for_bit(answer: Answer, step: int) -> None:
     assert (first, last) == ((wire.PHASE, {"phase": "compile"}, b""), (wire.PHASE, {"phase": "prepare"}, b""))
     assert kind == wire.ANSWER
     assert wire.answer_from_frame(header, blob) == answer
+    ((kind, header, blob),) = read_all(wire.compiled_frame(answer), step)
+    assert (kind, wire.answer_from_frame(header, blob)) == (wire.COMPILED, answer)
 
 
 def test_a_last_answer_says_so() -> None:

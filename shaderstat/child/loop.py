@@ -112,6 +112,21 @@ class Child:
         instrumentation: Instrumentation | None = None
         failure: Failure | None = None
         asking: Sequence[StageInput] = ()  # of which it isn't known yet whether the device takes them
+
+        def known() -> Answer:
+            return Answer(
+                status=status,
+                executables=executables,
+                workgroup=prepared.workgroup,
+                durations=durations,
+                diagnostics=tuple(remarks),
+                failure=failure,
+                spec_found=prepared.spec_found,
+                driver_ns=driver_ns,
+                instrumentation=instrumentation,
+                needs=requirements.needs((one.reflection, one.entry) for one in asking),
+            )
+
         try:
             self._phase = "prepare"  # as the parent has it of every job until it hears otherwise
             captured = None
@@ -159,6 +174,8 @@ class Child:
                 told = _remarks(pipeline)
                 remarks += (*told, *_merged(executables, spec.synthetic_stages))
                 if run is not None:
+                    # A run that hangs, or that the driver dies of, costs nothing of what is known by now.
+                    self._send(wire.compiled_frame(known()))
                     self._announce("run")
                     instrumentation = run.run(pipeline)
                     remarks += (one for one in _remarks(pipeline) if one not in told)
@@ -178,18 +195,7 @@ class Child:
             message = f"a fault of shaderstat itself: {type(error).__name__}: {error}"
             remarks.append(Diagnostic("error", "shaderstat/fault", message, hint="please report it with the module"))
             failure = Failure(self._phase, "shaderstat/fault")
-        return Answer(
-            status=status,
-            executables=executables,
-            workgroup=prepared.workgroup,
-            durations=durations,
-            diagnostics=tuple(remarks),
-            failure=failure,
-            spec_found=prepared.spec_found,
-            driver_ns=driver_ns,
-            instrumentation=instrumentation,
-            needs=requirements.needs((one.reflection, one.entry) for one in asking),
-        )
+        return known()
 
     # ── The stream ────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shaderstat import wire
-from shaderstat.model import Failure, Job, Launch
+from shaderstat.model import Answer, Failure, Job, Launch
 from shaderstat.pool import kit
 
 # How much of a child's standard error is kept: enough for a driver's last words, not for its life story.
@@ -58,6 +58,7 @@ class ChildProcess:
         self.hello: wire.Hello | None = None
         self.phase = "start"
         self.state: Mapping[str, Any] | None = None  # of the job in hand, once it is known
+        self.compiled: Answer | None = None  # what is known of it before its run
         self.started = time.monotonic()
         self.limit_s = timeout_s
         self.answers = 0
@@ -167,7 +168,7 @@ class ChildProcess:
         """The job in hand is answered: its key. The next one's clock starts."""
         key, _ = self.jobs.popleft()
         self.answers += 1
-        self.state = None
+        self.state = self.compiled = None
         if self.jobs:
             self._begin(self.jobs[0][1])
         return key

@@ -362,6 +362,8 @@ class Pool:
                 self._relieve(lane, child)
         elif kind == wire.STATE and child.jobs:
             child.state = wire.state_from_frame(header, blob)
+        elif kind == wire.COMPILED and child.jobs:
+            child.compiled = wire.answer_from_frame(header, blob)
         elif kind == wire.HELLO and child.hello is None:
             child.hello = wire.hello_from_plain(header)
             lane.opened_s = time.monotonic() - child.started
@@ -414,7 +416,8 @@ class Pool:
         lane.attempts.pop(task, None)
         lane.kills.pop(task, None)
         lane.starts_in_vain = 0
-        self._ready.append(Outcome(number, task, Answer(status, failure=failure, state=child.state), attempts))
+        answer = replace(child.compiled or Answer(status), status=status, failure=failure, state=child.state)
+        self._ready.append(Outcome(number, task, answer, attempts))
 
     def _lose(self, lane: Lane, reason: NoTarget) -> None:
         """The target can't be had any more: everything that is left for it fails with the reason."""

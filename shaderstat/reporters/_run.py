@@ -30,15 +30,15 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
         _blocks.head(gathered, result, pen, options)
         if result.status != "ok":
             _blocks.failure(result, pen, options)
-            continue
-        if result.instrumentation is not None:
+        elif result.instrumentation is not None:
             remarks.update(dict.fromkeys(_run(result.instrumentation, pen, options)))
         if any(executable.statistics for executable in result.executables):
             _blocks.executables(gathered, result, pen, options)
         texts = [one for executable in result.executables for one in executable.representations]
         if any(one.path is None for one in texts):
             remarks["representations: --out DIR writes them, --json describes them"] = None
-        _blocks.errors(result, pen, options)
+        if result.status == "ok":
+            _blocks.errors(result, pen, options)
     return [*remarks]
 
 

@@ -299,6 +299,19 @@ def test_a_shader_that_never_ends_is_a_result(call: Call, scenario: Path) -> Non
     assert (result["status"], result["failure"]["phase"]) == ("timeout", "run")
 
 
+def test_a_run_that_never_ends_costs_no_statistics(call: Call, scenario: Path) -> None:
+    """They were there before it began."""
+    plain = json.loads(call("stats", "julia.comp.spv", "--scenario", scenario, "--json").out)["results"][0]
+    asked = ("instrument", "julia.comp.spv", "--dispatch", "4", "--scenario", scenario, "--statistics")
+    done = call(*asked, "--json", "--timeout", "1")
+    (result,) = json.loads(done.out)["results"]
+    assert (done.status, result["status"], result.get("instrumentation")) == (2, "timeout", None)
+    assert result["executables"] == plain["executables"] != []
+    table = call(*asked, "--timeout", "1").out
+    assert "timeout  over 1 s in run" in table
+    assert "Instructions" in table
+
+
 def test_data_formats_say_that_inputs_were_invented(call: Call, scenario: Path) -> None:
     for format in ("csv", "csv-long"):
         done = call("instrument", "scale.comp.spv", "--dispatch", "4", "--scenario", scenario, "-f", format)
