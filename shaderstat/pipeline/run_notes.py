@@ -100,15 +100,14 @@ def _first(bounds: Sequence[Bound], execution: Execution) -> Iterator[Note]:
 
 
 def target_notes(spec: PipelineSpec, target: Target | None) -> Iterator[Note]:
-    """llvmpipe cuts what reaches farther than twice the viewport into several triangles, and no single triangle within
-    that covers it; with several samples a pixel that two of them share is run for each (measured: Mesa 22.3.6 and
-    26.2.6)."""
+    """A triangle that covers a rectangle must reach as far again beyond it, and llvmpipe cuts it there into several;
+    with several samples a pixel that two of them share is run for each (72 for 8x8 pixels on Mesa 22.3.6)."""
     if target is not None and covers(spec) and max((each.samples for each in target.attachments), default=1) > 1:
         yield Note(
             "info",
             "run/shared-pixels",
-            "the generated triangle reaches beyond the target: where a driver cuts it into several, multisampled pixels "
-            "along the cut are run once for each",
+            "the generated triangle reaches beyond the target: where a driver cuts it into several, multisampled "
+            "pixels along the cut are run once for each",
         )
 
 

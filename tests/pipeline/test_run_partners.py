@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shaderstat.errors import Unsupported
-from shaderstat.instrumentation import Command, Execution
+from shaderstat.instrumentation import Command, Execution, Fill
 from shaderstat.model import STAGE_BITS
 from shaderstat.pipeline.run_partners import check_partners, covers, turned, vertex_data
 from shaderstat.pipeline.spec import PipelineSpec, SpecModule
@@ -136,9 +136,8 @@ def test_state_that_leaves_nothing_to_cover(raster: dict[str, Any], said: str) -
 def test_the_triangle_is_turned_so_that_it_is_not_culled(cull: str, front: str, expected: bool) -> None:
     """Its corners are (0, 0), (2W, 0) and (0, 2H) in the framebuffer: by "Basic Polygon Rasterization" its area is
     -2WH, which is clockwise."""
-    one = lone_fragment(
-        cullMode=f"VK_CULL_MODE_{cull}_BIT".replace("NONE_BIT", "NONE"), frontFace=f"VK_FRONT_FACE_{front}"
-    )
+    mode = "VK_CULL_MODE_NONE" if cull == "NONE" else f"VK_CULL_MODE_{cull}_BIT"
+    one = lone_fragment(cullMode=mode, frontFace=f"VK_FRONT_FACE_{front}")
     assert turned(one) is expected
     corners = [struct.unpack_from("=2f", vertex_data(one, 3)[0], 16 * place) for place in range(3)]
     assert corners == [(-1, -1), (3, -1), (-1, 3)][:: -1 if expected else 1]
@@ -149,3 +148,5 @@ def test_what_stands_between_takes_the_corners_as_it_likes() -> None:
     assert not covers(spec("graphics", "geometry", "vertex fragment"))
     assert not covers(spec("graphics", "vertex fragment", ""))
     check_partners(spec("graphics", "geometry", "vertex fragment"), drawn(1))
+    given = replace(drawn(1), vertices={0: Fill(size=16)})
+    check_partners(lone_fragment("LINE_LIST"), given)  # whose they are is known

@@ -206,6 +206,19 @@ def test_a_given_extent_is_kept(of: Any) -> None:
     refused("run/limit", of, dispatch(1, images={(0, 1): ImageFill((5000, 1))}), "blur.comp")
 
 
+@pytest.mark.parametrize(
+    ("size", "code"), [(63, "run/too-small"), (64, ""), (65, "run/too-large"), (4096, "run/too-large")]
+)
+def test_a_given_content_is_all_of_an_image(of: Any, size: int, code: str) -> None:
+    """4x4 texels of four bytes."""
+    execution = dispatch(1, images={(0, 0): ImageFill((4, 4), Fill("data", data=bytes(size)))})
+    if not code:
+        assert of(execution, "blur.comp").images
+        return
+    said = refused(code, of, execution, "blur.comp")
+    assert f"is given {size} bytes" in said and said.endswith("have 64")
+
+
 def image(dim: str, depth: int, arrayed: int, samples: int, sampled: int, format: str, more: str = "") -> bytes:
     """A compute shader that loads one image."""
     capabilities = {"1D": "Sampled1D", "Cube": "SampledCubeArray" if arrayed else "", "2D": ""}.get(dim, "")

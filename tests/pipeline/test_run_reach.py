@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from shaderstat.instrumentation import Command, Execution, Fill
-from shaderstat.pipeline.resources import Buffer, Note, Resources
+from shaderstat.pipeline.resources import Attachment, Buffer, Resources, Target
 from shaderstat.pipeline.run_buffers import buffers
 from shaderstat.pipeline.run_interface import Bound, Interface
-from shaderstat.pipeline.run_notes import notes
+from shaderstat.pipeline.run_notes import notes, target_notes
 from shaderstat.pipeline.run_pointers import REGION_BYTES, Pointers
 from shaderstat.pipeline.run_reach import builtins
 from shaderstat.pipeline.run_record import record
+from shaderstat.pipeline.spec import PipelineSpec
 from shaderstat.spirv.facts import EntryPoint
 from tests.pipeline.paper import PaperDevice
 from tests.pipeline.test_run_buffers import FLOAT, UINT, array, block, bound, planned, refused, texels
@@ -156,8 +157,14 @@ def test_of_an_array_the_first_is_read() -> None:
     assert noted(bound("STORAGE_BUFFER", block((0, FLOAT))), execution=reads) == []
 
 
-def test_a_note_has_the_parts_of_a_diagnostic() -> None:
-    assert Note("info", "run/x", "y") == Note(severity="info", code="run/x", message="y")
+@pytest.mark.parametrize(("samples", "generated", "said"), [(4, 1, True), (1, 1, False), (4, 0, False)])
+def test_multisampled_pixels_may_run_twice_where_a_driver_cuts_the_triangle(
+    samples: int, generated: int, said: bool
+) -> None:
+    """Bit 0 is the vertex stage's."""
+    spec = PipelineSpec("graphics", (), create_info={}, synthetic_stages=generated)
+    target = Target((8, 8), (Attachment("VK_FORMAT_R8G8B8A8_UNORM", samples, 1, "", "", "", (0.0, 0.0, 0.0, 0.0)),))
+    assert [each.code for each in target_notes(spec, target)] == ["run/shared-pixels"] * said
 
 
 # ── The record ────────────────────────────────────────────────────────────────────────────────────────────────────
