@@ -13,8 +13,9 @@ from typing import Any
 
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
 from shaderstat.inputs.entry_points import EntryChoice
-from shaderstat.inputs.files import File, find_files
+from shaderstat.inputs.files import File
 from shaderstat.inputs.files import read as read_file
+from shaderstat.inputs.finding import find_files
 from shaderstat.inputs.modules import nothing_to_compile, refusal
 from shaderstat.model import Diagnostic
 from shaderstat.pipeline.spec_values import Choice, mixed_types, resolve

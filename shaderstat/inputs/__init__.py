@@ -9,7 +9,8 @@ import os
 from collections.abc import Sequence
 
 from shaderstat.inputs.candidates import Candidate, make_candidates
-from shaderstat.inputs.files import MAX_BYTES, find_files
+from shaderstat.inputs.files import MAX_BYTES
+from shaderstat.inputs.finding import find_files
 from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule
 from shaderstat.inputs.overwriting import refuse_to_overwrite
 from shaderstat.memory import Memory

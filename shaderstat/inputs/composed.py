@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.candidates import KINDS, ORDER, Candidate
 from shaderstat.inputs.entry_points import EntryChoice
-from shaderstat.inputs.files import find_files
+from shaderstat.inputs.finding import find_files
 from shaderstat.inputs.modules import MAX_ENTRY_POINTS, InputModule, Unit, read_units
 from shaderstat.model import Diagnostic
 from shaderstat.plain import dataclass
