@@ -178,6 +178,7 @@ class Child:
                     self._send(wire.compiled_frame(known()))
                     self._announce("run")
                     instrumentation = run.run(pipeline)
+                    remarks += run.merged(instrumentation)
                     remarks += (one for one in _remarks(pipeline) if one not in told)
         except InvalidSpirv as error:
             status = "invalid"

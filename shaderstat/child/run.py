@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import EXTENSION
-from shaderstat.model import Diagnostic
+from shaderstat.model import Diagnostic, stage_names
 from shaderstat.pipeline.run_plan import plan_resources
 
 if TYPE_CHECKING:
@@ -18,6 +18,25 @@ if TYPE_CHECKING:
     from shaderstat.pipeline.resources import Resources
     from shaderstat.pipeline.spec import PipelineSpec
     from shaderstat.pipeline.stages import StageInput
+
+
+def merged_blocks(found: Instrumentation, synthetic: int) -> list[Diagnostic]:
+    """What is to be known of blocks that hold real stages and generated ones, whose counts can't be told apart: one
+    remark for each set of stages.
+
+    Args:
+        synthetic: VkShaderStageFlags of the generated stages.
+    """
+    mixed = {block.stages for block in found.blocks if block.stages & synthetic and block.stages & ~synthetic}
+    return [
+        Diagnostic(
+            "info",
+            "driver/merged-stages",
+            f"blocks of {'+'.join(stage_names(stages))}: the generated {' and '.join(stage_names(stages & synthetic))} "
+            f"stage{'s are' if (stages & synthetic).bit_count() > 1 else ' is'} in their numbers too",
+        )
+        for stages in sorted(mixed)
+    ]
 
 
 class PlannedRun:
@@ -73,3 +92,7 @@ class PlannedRun:
                 replace(block, synthetic=block.stages != 0 and block.stages & ~synthetic == 0) for block in found.blocks
             ),
         )
+
+    def merged(self, found: Instrumentation) -> list[Diagnostic]:
+        """What is to be known of the blocks that `run` gave: `merged_blocks`."""
+        return merged_blocks(found, self._spec.synthetic_stages)

@@ -157,9 +157,16 @@ def test_without_metrics_it_runs_all_the_same(count: Count, tmp_path: Path) -> N
     report = count("triple.comp.spv --dispatch 1 --no-metrics --buffer 0.0=iota:32 --read 0.0=out.bin --repeat 2")
     found = only(report)["instrumentation"]
     assert (found["offer"], found["blocks"], found["submissions"]) == (None, [], 2)
-    assert struct.unpack("<8I", (tmp_path / "out.bin").read_bytes()) == tuple(
-        3 * (3 * number + 7) + 7 for number in range(8)
-    )
+    assert struct.unpack("<8I", (tmp_path / "out.bin").read_bytes()) == tuple(3 * number + 7 for number in range(8))
+
+
+@pytest.mark.parametrize("options", ["", "--repeat 3", "--repeat 3 --accumulate"])
+def test_every_submission_finds_what_was_said(count: Count, tmp_path: Path, options: str) -> None:
+    """Its commands find what those before them left: 3(3n + 7) + 7 after two."""
+    two = "--dispatch 1 --dispatch 1 --buffer 0.0=iota:32 --read 0.0=out.bin"
+    count(f"triple.comp.spv {two} {options}")
+    found = struct.unpack("<8I", (tmp_path / "out.bin").read_bytes())
+    assert found == tuple(9 * number + 28 for number in range(8))
 
 
 def test_tessellation(count: Count, samples: Path) -> None:
@@ -226,8 +233,21 @@ def test_blocks_in_any_order_are_sorted(count: Count, order: str) -> None:
 
 
 def test_a_block_of_several_stages(count: Count) -> None:
-    (block,) = blocks(count(f"{FLAT} --draw 3 --extent 8,8", stages="merged"))
+    report = count(f"{FLAT} --draw 3 --extent 8,8", stages="merged")
+    assert "driver/merged-stages" not in codes(report)
+    (block,) = blocks(report)
     assert block in [(0, 0, 0, "vertex+fragment", 0, 3 + some) for some in FRAGMENTS]
+
+
+def test_merged_stages_of_which_one_is_generated(count: Count) -> None:
+    """The generated vertex stage runs three times; what is counted with it is not the fragment stage's alone."""
+    apart = {block[3]: block[-1] for block in blocks(count("flat.frag.spv --draw 3 --extent 8,8 --synthetic"))}
+    assert apart["vertex"] == 3
+    report = count("flat.frag.spv --draw 3 --extent 8,8", stages="merged")
+    (block,) = blocks(report)
+    assert (block[3], block[-1]) == ("vertex+fragment", apart["fragment"] + 3)
+    (said,) = [one["message"] for one in only(report)["diagnostics"] if one["code"] == "driver/merged-stages"]
+    assert said == "blocks of vertex+fragment: the generated vertex stage is in their numbers too"
 
 
 def test_values_up_to_the_last_bit(count: Count) -> None:

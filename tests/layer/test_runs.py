@@ -420,6 +420,20 @@ def test_a_shader_reads_what_was_given(run: Words, tmp_path: Path, name: str) ->
     assert set(found[INVOCATIONS:]) <= {0}
 
 
+def test_images_are_filled_anew_for_every_submission(run: Words) -> None:
+    """Each doubles what it read: the second row of iota."""
+    body = f"""
+        {_ROW}
+        %texel = OpImageRead %uint4 %image %at
+        %value = OpCompositeExtract %uint %texel 0
+        %twice = OpIAdd %uint4 %texel %texel
+        OpImageWrite %image %at %twice
+    """
+    module = ("it.comp.spv", assemble(of_image("%uint 2D 0 0 0 2 R32ui", body)))
+    assert run("--dispatch 1 --image 0.1=8x2:iota --repeat 3", module)[:8] == [8 + i for i in range(8)]
+    assert run("--dispatch 1 --dispatch 1 --image 0.1=8x2:iota", module)[:8] == [2 * (8 + i) for i in range(8)]
+
+
 def test_every_invocation_has_its_place(run: Words) -> None:
     """In a buffer of which nothing was said: 25 workgroups are 200 invocations, and 1,024 words the least."""
     found = run("--dispatch 5 --dispatch 25 --push 0000000001000000", ("it.comp.spv", assemble(push_constants())))

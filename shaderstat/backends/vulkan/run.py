@@ -60,6 +60,8 @@ def run(
         blocks: list[MetricBlock] = []
         run_ns = []
         for submission in range(execution.repeat):
+            if submission:
+                world.fill()
             if instrument is not None and not execution.accumulate:
                 instrument.clear()
             run_ns.append(recorder.submit())
@@ -90,8 +92,9 @@ class _World:
         self._made = made
         self._resources = resources
         self._buffers: dict[Slot, list[MadeBuffer]] = {}
+        self._contents: list[tuple[MadeBuffer, bytes]] = []
         self._samplers: dict[bool, Any] = {}
-        setup = Recorder(objects, device.queue, device.queue_family)
+        setup = self._setup = Recorder(objects, device.queue, device.queue_family)
         images = Images(objects, memory, device.physical_device, device.instance_functions)
         self._rendering = None
         if resources.target is not None:
@@ -111,7 +114,18 @@ class _World:
             self._tables = ShaderTables(device, memory, made)
         setup.barrier()
         setup.end()
-        setup.submit()
+        self.fill()
+
+    def fill(self) -> None:
+        """Bring what is said of every resource into it, whatever a submission before left there: what shaders read is
+        the same in each.
+
+        Raises:
+            DriverError: VK_ERROR_DEVICE_LOST, and the like.
+        """
+        for made, data in self._contents:
+            made.window[:] = data
+        self._setup.submit()  # images; attachments are cleared in the run itself
 
     def read(self, slot: Slot) -> bytes:
         """What a buffer holds now; of an array of descriptors the first."""
@@ -157,7 +171,7 @@ class _World:
     def _buffer(self, buffer: Buffer, usage: str, indirect: int) -> MadeBuffer:
         made = self._memory.buffer(buffer.size, usage)
         data = fill_bytes(buffer.fill, buffer.size)
-        made.window[:] = _with_addresses(data, buffer.addresses, indirect or made.address)
+        self._contents.append((made, _with_addresses(data, buffer.addresses, indirect or made.address)))
         self._buffers.setdefault(buffer.slot, []).append(made)
         return made
 
