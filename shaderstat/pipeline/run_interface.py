@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from math import gcd
 from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
@@ -79,6 +80,7 @@ class Interface:
         pointees: what pointers in blocks lead to that are declared before it, by Python's `id` of the pointer, which
             is in one of the types above or reached from them.
         beyond: by Python's `id` of what pointers lead to, how many bytes from there on shaders reach.
+        steps: likewise, by multiples of which distance in bytes shaders move a pointer to it.
         open_pointers: whether they reach through pointers by indices that can't be told.
     """
 
@@ -86,6 +88,7 @@ class Interface:
     push: list[Type] = field(default_factory=list)
     pointees: dict[int, Type] = field(default_factory=dict)
     beyond: dict[int, int] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
     open_pointers: bool = False
 
 
@@ -118,6 +121,8 @@ def interface(spec: PipelineSpec, stages: Sequence[StageInput], execution: Execu
             for each in pointers:
                 pointee = id(each.element or forward.get(each.id))
                 found.beyond[pointee] = max(found.beyond.get(pointee, 0), its.pointees.get(each.id, 0))
+                if each.id in its.steps:
+                    found.steps[pointee] = gcd(found.steps.get(pointee, 0), its.steps[each.id])
             found.open_pointers |= any(each.id in its.open for each in pointers)
     return found
 

@@ -62,7 +62,7 @@ def plan_resources(
     _check_slots(found, execution)
     elements = max(RUNTIME_ELEMENTS, *(invocations(each, stages, execution) for each in execution.commands))
     target = plan_target(spec, execution, facts) if spec.kind == "graphics" else None
-    pointers = Pointers(found.pointees, elements, found.beyond)
+    pointers = Pointers(found.pointees, elements, found.beyond, found.steps)
     shape = image_shape(execution, stages, facts)
     its_buffers: list[Buffer] = []
     its_images: list[Image] = []

@@ -31,14 +31,22 @@ Places = tuple[tuple[int, int], ...]
 class Pointers:
     """The regions that the pointers of a pipeline lead to; they grow as blocks are looked at."""
 
-    def __init__(self, forward: Mapping[int, Type], elements: int, beyond: Mapping[int, int] | None = None) -> None:
+    def __init__(
+        self,
+        forward: Mapping[int, Type],
+        elements: int,
+        beyond: Mapping[int, int] | None = None,
+        steps: Mapping[int, int] | None = None,
+    ) -> None:
         """Args:
         forward: the pointees of pointers that were declared before them, by Python's `id` of the pointer.
         elements: of an array without a length.
         beyond: by Python's `id` of a pointee, how many bytes from there on shaders reach.
+        steps: likewise, how far apart such pointees lie where shaders go from one to the next.
         """
         self._forward = forward
         self._beyond = beyond or {}
+        self._steps = steps or {}
         self._elements = elements
         self._regions: dict[int, int] = {}  # by id of the pointee; 0 for all that can't be told
         self._pointees: list[tuple[Type | None, int, int]] = []  # what each region holds, its offset and size
@@ -54,7 +62,7 @@ class Pointers:
         """The buffer with all regions, pointers in these included; None where no block holds any.
 
         Raises:
-            Unsupported: ``run/too-large``.
+            Unsupported: ``run/too-large`` or ``run/address``.
         """
         found: dict[int, int] = {}
         at = 0
@@ -64,11 +72,17 @@ class Pointers:
             if pointee is not None:
                 # Pointers are added to as well: an array of what fits in the region.
                 inside: dict[int, int] = {}
-                step = (block_bytes(pointee, self._elements) + POINTER_BYTES - 1) // POINTER_BYTES * POINTER_BYTES
+                block = block_bytes(pointee, self._elements)
+                step = self._steps.get(id(pointee)) or block + -block % POINTER_BYTES
                 for start in range(0, size, max(step, POINTER_BYTES)):
                     self._walk(pointee, start, size, inside)
                     if not inside or len(inside) >= MOST_POINTERS:
                         break
+                if inside and step < block:
+                    message = (
+                        "moves a pointer to what holds pointers by less than its size: where these stand isn't known"
+                    )
+                    raise Unsupported("run/address", message)
                 if len(inside) >= MOST_POINTERS and max(inside) + POINTER_BYTES < self._beyond.get(id(pointee), 0):
                     message = f"what pointers lead to would hold more than {MOST_POINTERS} pointers itself"
                     raise Unsupported("run/too-large", message, hint="run fewer invocations")

@@ -7,6 +7,7 @@ these point to.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from math import gcd
 
 from shaderstat.plain import dataclass
 
@@ -21,16 +22,24 @@ class Number:
     """What an id can be.
 
     Attributes:
-        bases: the pointers that it was made of, by the ids of their types; empty for a plain number.
         parts: of each component, both ends included; where there is one, it stands for all of them.
+        bases: the pointers that it was made of, by the ids of their types; empty for a plain number.
+        step: what it is a multiple of; see `multiple`.
     """
 
     parts: tuple[Range, ...]
     bases: frozenset[int] = frozenset()
+    step: int = 1
 
     def part(self, place: int) -> Number:
         """A component."""
-        return Number((self.parts[place] if 0 < place < len(self.parts) else self.parts[0],), self.bases)
+        return Number((self.parts[place] if 0 < place < len(self.parts) else self.parts[0],), self.bases, self.step)
+
+    @property
+    def multiple(self) -> int:
+        """The largest number known that it is a multiple of; 0 where it is 0."""
+        exact = all(low == high for low, high in self.parts)
+        return gcd(*(low for low, _ in self.parts)) if exact else self.step
 
     @property
     def range(self) -> Range:
@@ -54,9 +63,10 @@ def joined(a: Number | None, b: Number | None) -> Number | None:
     if a is None or b is None or a == b:
         return b if a is None else a
     if len(a.parts) != len(b.parts):
-        a, b = Number((a.range,), a.bases), Number((b.range,), b.bases)
+        a, b = Number((a.range,), a.bases, a.multiple), Number((b.range,), b.bases, b.multiple)
     parts = zip(a.parts, b.parts, strict=True)
-    return Number(tuple((min(x[0], y[0]), max(x[1], y[1])) for x, y in parts), a.bases | b.bases)
+    both = tuple((min(x[0], y[0]), max(x[1], y[1])) for x, y in parts)
+    return Number(both, a.bases | b.bases, gcd(a.multiple, b.multiple))
 
 
 def widened(before: Number | None, after: Number | None) -> Number | None:
@@ -70,6 +80,7 @@ def widened(before: Number | None, after: Number | None) -> Number | None:
     return Number(
         tuple((-NEVER if new[0] < old[0] else new[0], NEVER if new[1] > old[1] else new[1]) for old, new in parts),
         both.bases,
+        both.step,
     )
 
 
@@ -90,7 +101,18 @@ def computed(opcode: int, width: int, operands: list[Number]) -> Number:
     count = max(len(each.parts) for each in operands)
     columns = [each.parts if len(each.parts) == count else each.parts[:1] * count for each in operands]
     parts = (rule(width, *row) for row in zip(*columns, strict=True))
-    return Number(tuple(_wrapped(part, width) for part in parts), bases)
+    return Number(tuple(_wrapped(part, width) for part in parts), bases, _step(opcode, operands))
+
+
+def _step(opcode: int, operands: list[Number]) -> int:
+    multiples = [each.multiple for each in operands]
+    if opcode in _SUMS:
+        return gcd(*multiples)
+    if opcode == _MULTIPLY:
+        return multiples[0] * multiples[1]
+    if opcode == _SHIFT_LEFT and operands[1].range[0] == operands[1].range[1]:
+        return multiples[0] << operands[1].range[0] if 0 <= operands[1].range[0] < 64 else 1
+    return multiples[0] if opcode == _EXTEND else 1
 
 
 def extended(number: int, operands: list[Number]) -> Number:
@@ -212,7 +234,7 @@ def _unsigned(width: int, a: Range) -> Range:
     return (a[0], min(a[1], most)) if a[0] >= 0 else (0, most)
 
 
-_SUBTRACT = 130
+_EXTEND, _SUBTRACT, _MULTIPLY, _SHIFT_LEFT = 113, 130, 132, 196
 _SUMS = frozenset((128, _SUBTRACT))
 # OpCopyObject, OpCopyLogical; OpConvertPtrToU and back, OpBitcast; OpSConvert; OpConvertFToU and FToS, which cut off.
 _COPIES = frozenset((83, 400, 117, 120, 124, 114, 109, 110))

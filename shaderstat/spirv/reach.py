@@ -11,13 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from math import gcd
 
 from shaderstat.plain import dataclass
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import Type
 from shaderstat.spirv.layout import Sizes
 from shaderstat.spirv.parse import Module, parse
-from shaderstat.spirv.ranges import NEVER, UNKNOWN, Number, Range, compared, computed, constant, extended, joined, widened
+from shaderstat.spirv.ranges import (
+    NEVER,
+    UNKNOWN,
+    Number,
+    Range,
+    compared,
+    computed,
+    constant,
+    extended,
+    joined,
+    widened,
+)
 from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import Words
 
@@ -41,6 +53,7 @@ class Reach:
             reached; of a variable that isn't here none of it is.
         pointees: by the id of a pointer's type, how many bytes from where it points to on are reached, by arithmetic
             and in arrays without a length.
+        steps: by the same, which distances in bytes a pointer is moved by: multiples of this.
         open: variables and types of pointers of which that isn't all: some index can't be told.
         adrift: a pointer has a number added that can't be told, or that leads before it.
         foreign: a pointer is made of numbers that no pointer gave.
@@ -48,6 +61,7 @@ class Reach:
 
     elements: dict[int, int] = field(default_factory=dict)
     pointees: dict[int, int] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
     open: set[int] = field(default_factory=set)
     adrift: bool = False
     foreign: bool = False
@@ -387,6 +401,7 @@ class _Walk:
                 low, high = low + first * stride, high + last * stride
                 if first < 0 or last >= NEVER:
                     self.found.adrift = True
+                self._move(its.bases, gcd(its.multiple, stride))
                 continue
             if at.kind == "struct" and 0 <= first < len(at.members):
                 offset = at.members[first].decorations.get(_OFFSET, (0,))[0]
@@ -418,6 +433,11 @@ class _Walk:
             self.found.adrift = True
         elif high:
             self._touch(number.bases, high + ((self.sizes.size(pointee) if pointee is not None else None) or 0), False)
+            self._move(number.bases, number.multiple)
+
+    def _move(self, bases: frozenset[int], step: int) -> None:
+        for base in bases:
+            self.found.steps[base] = gcd(self.found.steps.get(base, 0), step)
 
     def _touch(self, bases: frozenset[int], end: int, is_open: bool) -> None:
         for base in bases:
@@ -491,7 +511,7 @@ def _inside(type: Type, place: int) -> Type | None:
 
 
 def _whole(number: Number) -> Number:
-    return Number((number.range,), number.bases)
+    return Number((number.range,), number.bases, number.multiple)
 
 
 def _composed(numbers: Sequence[Number | None]) -> Number | None:
@@ -504,4 +524,4 @@ def _composed(numbers: Sequence[Number | None]) -> Number | None:
 
 def _narrowed(number: Number, its: Range) -> Number:
     low, high = max(number.range[0], its[0]), min(number.range[1], its[1])
-    return Number(((low, max(low, high)),), number.bases)
+    return Number(((low, max(low, high)),), number.bases, number.multiple)
