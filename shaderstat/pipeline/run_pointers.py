@@ -80,7 +80,7 @@ class Pointers:
                         break
                 if inside and step < block:
                     message = (
-                        "moves a pointer to what holds pointers by less than its size: where these stand isn't known"
+                        "a pointer is moved by less than the size of what it points to, which holds pointers itself"
                     )
                     raise Unsupported("run/address", message)
                 if len(inside) >= MOST_POINTERS and max(inside) + POINTER_BYTES < self._beyond.get(id(pointee), 0):

@@ -214,8 +214,8 @@ class _Walk:
                 self._set(index, UNKNOWN)
 
     def _escape(self, index: int, after: int) -> None:
-        """Variables whose pointers an instruction takes that isn't understood may be anything afterwards. A literal that
-        is taken for an id does no harm."""
+        """Variables whose pointers an instruction takes that isn't understood may be anything afterwards. A literal
+        that is taken for an id does no harm."""
         for id in self.code[index + 1 : after]:
             if id in self.chains or id in self.module.definitions:
                 root = self._root(id).root

@@ -75,6 +75,25 @@ def test_what_pointers_lead_to_has_what_shaders_reach() -> None:
     assert str((1 << 30) + 256) in refused("run/too-large", pointers.buffer)
 
 
+@pytest.mark.parametrize(("steps", "apart"), [(32, 32), (0, 24)])
+def test_pointers_in_what_a_moved_pointer_leads_to(steps: int, apart: int) -> None:
+    """A node of 20 bytes, its pointer at 8: one behind the other it has 24, aligned as shaders have it perhaps 32."""
+    leaf = struct((0, pointed_type("int", width=32)))
+    node = struct((8, pointer(leaf)), (16, pointed_type("int", width=32)))
+    pointers = Pointers({}, 1024, {id(node): 96}, {id(node): steps} if steps else {})
+    pointers.places(struct((0, pointer(node))), 8)
+    found = pointers.buffer()
+    assert found is not None
+    assert [place for place, _ in found.addresses[:3]] == [8, apart + 8, 2 * apart + 8]
+
+
+def test_pointers_that_would_lie_in_each_other() -> None:
+    node = struct((8, pointer(struct((0, pointed_type("int", width=32))))))
+    pointers = Pointers({}, 1024, {id(node): 96}, {id(node): 4})
+    pointers.places(struct((0, pointer(node))), 8)
+    refused("run/address", pointers.buffer)
+
+
 def test_more_pointers_than_are_written() -> None:
     """A node of 16 bytes for each of 100,000 invocations, of which 65,536 would have their pointer."""
     node = struct((0, pointed_type("int", width=32)), (8, pointer(struct((0, pointed_type("int", width=32))))))

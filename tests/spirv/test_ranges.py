@@ -92,6 +92,18 @@ def test_pointers_are_added_to_and_not_multiplied() -> None:
     assert computed(130, 64, [pointer, pointer]).range == ANY
 
 
+def test_what_numbers_are_multiples_of() -> None:
+    any_number, sixteen, forty = Number(((0, 639),)), constant(16), constant(40)
+    by_16, by_40 = (computed(132, 32, [any_number, each]) for each in (sixteen, forty))  # OpIMul
+    assert (any_number.multiple, sixteen.multiple, constant(0).multiple) == (1, 16, 0)
+    assert (by_16.multiple, by_40.multiple) == (16, 40)
+    assert computed(128, 32, [by_16, by_40]).multiple == 8  # OpIAdd
+    assert computed(196, 32, [by_40, constant(2)]).multiple == 160  # OpShiftLeftLogical
+    both = joined(by_16, by_40)
+    assert both is not None and both.multiple == 8
+    assert Number(((4, 4), (6, 6))).multiple == 2
+
+
 def test_minima_and_clamps() -> None:
     ten, any_number = Number(((10, 10),)), UNKNOWN
     assert extended(38, [any_number, ten]).range == (0, 10)  # UMin

@@ -237,8 +237,8 @@ def moved(by: str, made: str = "OpConvertUToPtr") -> str:
 def test_each_invocation_has_a_pointee_of_its_own() -> None:
     """Of 64 bytes: `p + gl_GlobalInvocationID.x`."""
     wide = "%w = OpUConvert %long %i\n%by = OpIMul %long %w %l64\n"
-    assert reached(wide + moved("%by")) == Reach(pointees={LEAF: 640 * 64})
-    assert reached(wide + moved("%by", "OpBitcast")) == Reach(pointees={LEAF: 640 * 64})
+    assert reached(wide + moved("%by")) == Reach(pointees={LEAF: 640 * 64}, steps={LEAF: 64})
+    assert reached(wide + moved("%by", "OpBitcast")) == Reach(pointees={LEAF: 640 * 64}, steps={LEAF: 64})
 
 
 def test_a_pointer_that_is_followed_where_it_points_to() -> None:
