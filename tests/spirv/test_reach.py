@@ -34,6 +34,9 @@ _TYPES = """
     %to_word = OpTypePointer StorageBuffer %uint
     %1900 = OpVariable %to_block StorageBuffer
     %to_local = OpTypePointer Function %uint
+    %to_pair = OpTypePointer Function %uint2
+    %to_static = OpTypePointer Private %uint
+    %static = OpVariable %to_static Private %u100
     %l64 = OpConstant %long 64
     %l8 = OpConstant %long 8
     %l0 = OpConstant %long 0
@@ -82,6 +85,7 @@ def reached(body: str, specialization: dict[int, int] | None = None, more: str =
         %entry = OpLabel
         %x = OpVariable %to_local Function
         %y = OpVariable %to_local Function
+        %both = OpVariable %to_pair Function
         %at = OpAccessChain %to_part %id %u0
         %i = OpLoad %uint %at
         {body}
@@ -192,6 +196,84 @@ def test_a_condition_keeps_from_what_lies_beyond() -> None:
         %merge = OpLabel
     """
     assert reached(guarded) == Reach(elements={BUFFER: 16})
+
+
+def test_a_condition_is_of_one_component_alone() -> None:
+    """`if (v.x < 16) word[v.y]`."""
+    text = f"""
+        %whole = OpLoad %uint3 %id
+        %turned = OpVectorShuffle %uint2 %whole %whole 1 0
+        OpStore %both %turned
+        %vx = OpAccessChain %to_local %both %u0
+        %x0 = OpLoad %uint %vx
+        %c = OpULessThan %bool %x0 %u16
+        OpSelectionMerge %merge None
+        OpBranchConditional %c %body %merge
+        %body = OpLabel
+        %vy = OpAccessChain %to_local %both %u1
+        %y0 = OpLoad %uint %vy
+        {word("%y0")}
+        OpBranch %merge
+        %merge = OpLabel
+    """
+    assert reached(text) == Reach(elements={BUFFER: 640})
+
+
+def test_a_condition_is_over_where_a_loop_changes_what_it_was_about() -> None:
+    """`if (x < 16) do { word[x]; x += i; } while (…)`: the load stands before the store, and comes after it as well."""
+    text = f"""
+        OpStore %x %u3
+        %x0 = OpLoad %uint %x
+        %c = OpULessThan %bool %x0 %u16
+        OpSelectionMerge %merge None
+        OpBranchConditional %c %body %merge
+        %body = OpLabel
+        OpBranch %head
+        %head = OpLabel
+        OpLoopMerge %out %next None
+        OpBranch %inner
+        %inner = OpLabel
+        %x1 = OpLoad %uint %x
+        {word("%x1")}
+        %more = OpIAdd %uint %x1 %i
+        OpStore %x %more
+        OpBranch %next
+        %next = OpLabel
+        OpBranchConditional %true %head %out
+        %out = OpLabel
+        OpBranch %merge
+        %merge = OpLabel
+    """
+    assert reached(text) == Reach(open={BUFFER})
+
+
+def test_a_condition_is_over_where_a_function_changes_what_it_was_about() -> None:
+    body = f"""
+        OpStore %x %u3
+        %x0 = OpLoad %uint %x
+        %c = OpULessThan %bool %x0 %u16
+        OpSelectionMerge %merge None
+        OpBranchConditional %c %body %merge
+        %body = OpLabel
+        %called = OpFunctionCall %void %other %x
+        %x1 = OpLoad %uint %x
+        {word("%x1")}
+        OpBranch %merge
+        %merge = OpLabel
+    """
+    other = """
+        %other = OpFunction %void None %takes
+        %given = OpFunctionParameter %to_local
+        %begin = OpLabel
+        OpStore %given %u100
+        OpReturn
+        OpFunctionEnd
+    """
+    assert reached(body, more=other) == Reach(elements={BUFFER: 101})
+
+
+def test_a_variable_of_the_module_with_a_value_from_the_start() -> None:
+    assert reached("%a = OpLoad %uint %static\n" + word("%a")) == Reach(elements={BUFFER: 101})
 
 
 def test_what_can_not_be_told() -> None:
