@@ -161,7 +161,10 @@ run = _all(
     click.option("--trace", multiple=True, metavar="W,H,D", help="Trace rays with a ray tracing pipeline."),
     click.option("--extent", metavar="W,H", help="Size of the off-screen target. [default: 64,64]"),
     click.option(
-        "--repeat", type=click.IntRange(min=1, max=1_000_000), metavar="N", help="Submit it N times. [default: 1]"
+        "--repeat",
+        type=click.IntRange(min=1, max=1_000_000),
+        metavar="N",
+        help="Submit it N times, each with resources filled anew. [default: 1]",
     ),
     click.option("--accumulate", is_flag=True, help="With --repeat: let counts add up, and read them once."),
     click.option(

@@ -36,7 +36,8 @@ def command(context: click.Context, /, **options: Any) -> int:
     shader binds is made, filled with zeros unless said otherwise: counts are of one execution with these inputs.
 
     \b
-    SIZE is 4096, 64K or 2M; without it a buffer is as large as its interface needs. A FILL is one of
+    SIZE is 4096, 64K or 2M; without it a buffer is as large as shaders reach, as far as that
+    can be told (a note names what is a guess). A FILL is one of
       zeros[:SIZE]  random[:SEED[:SIZE]]  iota[:SIZE]  FILE
 
     \b

@@ -51,7 +51,7 @@ def run(
         offer = device.offer if execution.metrics and made.instrumented else None
         objects = Objects(device.functions, device.facts, stack)
         memory = Memory(objects, device.memory_types)
-        world = _World(device, objects, memory, made, resources)
+        world = _World(device, objects, memory, made, resources, again=execution.repeat > 1)
         instrument = None
         if offer is not None:
             instrument = stack.enter_context(Instrument(device.functions, len(offer.metrics)))
@@ -86,7 +86,18 @@ def run(
 class _World:
     """What a run's shaders see."""
 
-    def __init__(self, device: OpenDevice, objects: Objects, memory: Memory, made: Made, resources: Resources) -> None:
+    def __init__(
+        self,
+        device: OpenDevice,
+        objects: Objects,
+        memory: Memory,
+        made: Made,
+        resources: Resources,
+        *,
+        again: bool,
+    ) -> None:
+        """Make and fill all of it; `again` where it will be filled once more."""
+        self._again = again
         self._objects = objects
         self._memory = memory
         self._made = made
@@ -114,11 +125,11 @@ class _World:
             self._tables = ShaderTables(device, memory, made)
         setup.barrier()
         setup.end()
-        self.fill()
+        setup.submit()
 
     def fill(self) -> None:
-        """Bring what is said of every resource into it, whatever a submission before left there: what shaders read is
-        the same in each.
+        """Bring what is said of every resource into it again, whatever a submission before left there: what shaders
+        read is the same in each.
 
         Raises:
             DriverError: VK_ERROR_DEVICE_LOST, and the like.
@@ -171,7 +182,10 @@ class _World:
     def _buffer(self, buffer: Buffer, usage: str, indirect: int) -> MadeBuffer:
         made = self._memory.buffer(buffer.size, usage)
         data = fill_bytes(buffer.fill, buffer.size)
-        self._contents.append((made, _with_addresses(data, buffer.addresses, indirect or made.address)))
+        data = _with_addresses(data, buffer.addresses, indirect or made.address)
+        made.window[:] = data
+        if self._again:
+            self._contents.append((made, data))
         self._buffers.setdefault(buffer.slot, []).append(made)
         return made
 
