@@ -21,7 +21,7 @@ from shaderstat.cli._tally import Sink
 @click.option("--statistics", "with_statistics", is_flag=True, help="The executables' statistics, too.")
 @click.option("--representations", "with_representations", is_flag=True, help="Their internal representations, too.")
 @click.option("--out", metavar="DIR", help="Write representations to files in this folder, with an index.json.")
-@click.option("--force", is_flag=True, help="Replace files that are in that folder already.")
+@click.option("--force", is_flag=True, help="Replace files of --out, and of a manifest's read:, that are there.")
 @_options.targets
 @_options.chosen
 @_options.state
@@ -53,8 +53,6 @@ def command(context: click.Context, /, **options: Any) -> int:
         from shaderstat.cli._metrics import tell
 
         return tell(context, options)
-    if options["force"] and options["out"] is None:
-        raise click.UsageError("--force is for --out", context)
     representations = options["with_representations"] or options["out"] is not None
     given = settings(context, options, representations=representations, statistics=options["with_statistics"])
     typed = _said(options)
@@ -62,7 +60,11 @@ def command(context: click.Context, /, **options: Any) -> int:
     from shaderstat.cli._reads import Reads
     from shaderstat.config.runs import files
 
-    with _session.destinations(given, read=[*files([typed])]) as opened, Reads() as reads:
+    own = [*typed.get("read", {}).values()]
+    with (
+        _session.destinations(given, read=[*files([typed])]) as opened,
+        Reads(own, force=options["force"]) as reads,
+    ):
         sinks: list[Sink] = [*_session.create("run", given, opened), reads]
         if options["out"] is not None:
             sinks = [_folder(options["out"], options["force"], given, sinks)]

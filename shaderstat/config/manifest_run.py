@@ -10,7 +10,7 @@
       images: {0.3: "64x64:random:7"}
       vertices: {0: iota}
       push: 0000803f                        # or a file
-      read: {0.1: out.bin}                  # where a buffer goes after the run
+      read: {0.1: out.bin}                  # where a buffer goes after the run: somewhere below the manifest's folder
 
 Paths are relative to the manifest.
 """
@@ -66,7 +66,7 @@ def read_run(node: Node, folder: str, *, files: bool) -> dict[str, Any]:
         elif name == "push":
             found[name] = _checked(value, lambda each: runs.push(each.source(), load))
         elif name == "read":
-            found[name] = _table(value, runs.slot, lambda path: os.path.join(folder, path))
+            found[name] = _table(value, runs.slot, lambda path: _below(folder, path))
         elif name == "images":
             found[name] = _table(value, runs.slot, lambda text: runs.image(text, load))
         else:
@@ -98,6 +98,22 @@ def words(layers: Sequence[runs.Said], kind: str) -> dict[str, Any]:
         else:
             found[name] = value
     return found
+
+
+def _below(folder: str, name: str) -> str:
+    """A file that a manifest may have written. A manifest comes along with somebody's shaders, and may be found in a
+    folder above: unlike the command line it is not the user's own word for what happens to any file of theirs.
+
+    Raises:
+        Wrong: it is elsewhere, links resolved, or its name can't be printed.
+    """
+    if not name.isprintable():
+        raise Wrong("a file's name that can be printed is wanted")
+    path = os.path.join(folder, name)
+    home = os.path.join(os.path.realpath(folder), "")
+    if not os.path.realpath(path).startswith(home):
+        raise Wrong("is not below the manifest's folder", "--read SET.BINDING=FILE may name any file")
+    return path
 
 
 def _commands(node: Node) -> list[Node]:

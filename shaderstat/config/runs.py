@@ -227,6 +227,10 @@ def _check(members: Said) -> None:
         _extent(*members["extent"])
     if "repeat" in members:
         repeat(members["repeat"])
+    read = members.get("read", {})
+    for path in read.values() if isinstance(read, Mapping) else ():
+        if path is not None and "\0" in path:
+            raise Wrong(f"{path!r} is not a path: embedded null byte")
 
 
 def wanted(kind: str, stages: Sequence[str]) -> str:

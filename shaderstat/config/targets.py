@@ -105,19 +105,30 @@ def _target(name: str, node: Node, folder: str, check: Check) -> dict[str, Any]:
 
 
 def _words(node: Node) -> str | list[str]:
-    return [each.source() for each in node.items()] if node.is_list else node.text()
+    return [_handed(each, each.source()) for each in node.items()] if node.is_list else _text(node)
 
 
 def _variables(node: Node) -> dict[str, str]:
     """Their values as they stand in the file: ``0x10`` and ``yes`` are text to a driver."""
-    return {name: each.source() for name, each in node.table().items()}
+    return {_handed(each, name): _handed(each, each.source()) for name, each in node.table().items()}
+
+
+def _text(node: Node) -> str:
+    return _handed(node, node.text())
+
+
+def _handed(node: Node, text: str) -> str:
+    """What goes to a program or the system."""
+    if "\0" in text:
+        raise node.error("a NUL character can't be in this text")
+    return text
 
 
 _READ: Mapping[str, Callable[[Node], Any]] = {
-    "driver": lambda node: node.text(),
-    "gpu": lambda node: node.text(),
+    "driver": _text,
+    "gpu": _text,
     "device": lambda node: node.integer(),
     "environment": _variables,
     "prefix": _words,
-    "python": lambda node: node.text(),
+    "python": _text,
 }

@@ -128,7 +128,6 @@ def test_statistics_and_code_of_the_same_pipelines(call: Call, engine: Engine) -
         (["--push", "123"], "--push 123: hexadecimal digits are wanted, two a byte"),
         (["--push", ""], "--push: an empty value"),
         (["--read", "0.0=-"], "--read 0.0=-: a file is wanted"),
-        (["--force"], "--force is for --out"),
     ],
 )
 def test_slips_are_one_line_and_start_nothing(call: Call, engine: Engine, arguments: list[str], says: str) -> None:
@@ -346,7 +345,7 @@ def test_a_manifest_says_all_of_it(call: Call, scenario: Path) -> None:
     assert scale["instrumentation"]["submissions"] == water["instrumentation"]["submissions"] == 2
     assert water["instrumentation"]["commands"] == [{"kind": "draw", "size": [3, 1, 1]}]
     assert Path("out.bin").read_bytes() == bytes.fromhex("0000803f")
-    over = call("instrument", "--scenario", scenario, "--json", "--dispatch", "9", "--pipeline", "scale")
+    over = call("instrument", "--scenario", scenario, "--json", "--dispatch", "9", "--pipeline", "scale", "--force")
     assert json.loads(over.out)["results"][0]["instrumentation"]["commands"][0]["size"] == [9, 1, 1]
     assert call("stats", "--scenario", scenario).status == 0
     assert call("reflect").status == 0
@@ -403,3 +402,48 @@ def test_what_stands_in_for_a_gpu_is_refused(call: Call, scenario: Path, tmp_pat
     done = call("instrument", "scale.comp.spv", "--dispatch", "4", "--no-metrics", "-t", "nodev")
     assert done.status == 2
     assert "error: nodev: it only compiles: there is no GPU behind it" in done.err
+
+
+@pytest.fixture
+def reading(scenario: Path) -> Path:
+    """A manifest, found in a folder above, which has a buffer read into out/x."""
+    Path("shaderstat.yaml").write_text(
+        "pipelines: {scale: {modules: scale.comp.spv, run: {dispatch: 4, read: {0.1: out/x}}}}"
+    )
+    Path("out").mkdir()
+    return scenario
+
+
+def test_a_manifest_replaces_no_file_unless_it_may(call: Call, reading: Path) -> None:
+    """As ``--out`` does; what the command line names is replaced, as by ``-o``."""
+    run = ("instrument", "--scenario", reading)
+    Path("out/x").write_bytes(b"precious")
+    done = call(*run)
+    assert (done.status, done.out) == (2, "")
+    assert "error: out/x: is there already, and a manifest's read: would replace it\n" in done.err
+    assert Path("out/x").read_bytes() == b"precious"
+    assert call(*run, "--read", "0.1=y").status == 0
+    assert Path("out/x").read_bytes() == b"precious" and Path("y").read_bytes() == bytes.fromhex("0000803f")
+    assert call(*run, "--force").status == 0
+    assert Path("out/x").read_bytes() == bytes.fromhex("0000803f")
+    Path("out/x").write_bytes(b"other")
+    assert call(*run, "--read", "0.1=out/x").status == 0
+    assert Path("out/x").read_bytes() == bytes.fromhex("0000803f")
+
+
+def test_not_even_where_a_link_leads_nowhere(call: Call, reading: Path) -> None:
+    Path("out/x").symlink_to("gone")
+    assert "out/x: is there already" in call("instrument", "--scenario", reading).err
+    Path("out/x").unlink()
+    Path("out/x").symlink_to(Path("..", "..", "gone"))
+    done = call("instrument", "--scenario", reading, "--force")
+    assert done.status == 2 and "shaderstat.yaml:1: out/x: is not below the manifest's folder" in done.err
+
+
+def test_a_manifest_replaces_no_input_even_if_it_may(call: Call, reading: Path) -> None:
+    Path("shaderstat.yaml").write_text(
+        "pipelines: {scale: {modules: scale.comp.spv, run: {dispatch: 4, read: {0.1: scale.comp.spv}}}}"
+    )
+    module = Path("scale.comp.spv").read_bytes()
+    assert "is an input of this run" in call("instrument", "--scenario", reading, "--force").err
+    assert Path("scale.comp.spv").read_bytes() == module

@@ -158,10 +158,19 @@ def test_a_later_layer_lies_over_an_earlier_one() -> None:
         ("run: {images: {0.0: 64}}", 2, "WxH", None),
         ("run: {push: 123}", 2, "two a byte", None),
         ("run: {read: {0.0: ''}}", 2, "an empty value", None),
+        ("run: {read: {0.0: ../out.bin}}", 2, "../out.bin: is not below the manifest's folder", "--read"),
+        ("run: {read: {0.0: a/../../out.bin}}", 2, "is not below the manifest's folder", "--read"),
+        ("run: {read: {0.0: /tmp/out.bin}}", 2, "is not below the manifest's folder", "--read"),
+        ("run: {read: {0.0: out/out.bin}}", 2, "is not below the manifest's folder", "--read"),
+        ("run: {read: {0.0: .}}", 2, "is not below the manifest's folder", "--read"),
+        ('run: {read: {0.0: "a\\0b"}}', 2, "a file's name that can be printed is wanted", None),
+        ('run: {read: {0.0: "a\\e[31m"}}', 2, "a file's name that can be printed is wanted", None),
+        ('run: {buffers: {0.0: "a\\0b"}}', 2, "is not a path", None),
         ("run: 4", 2, "a mapping is wanted here", None),
     ],
 )
 def test_what_is_wrong_with_it(text: str, line: int, says: str, hint: str | None) -> None:
+    Path("out").symlink_to("..")
     with pytest.raises(ShaderstatError) as caught:
         read(text)
     assert caught.value.message.startswith(f"shaderstat.yaml:{line}: ")

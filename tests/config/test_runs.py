@@ -87,6 +87,11 @@ def test_files_that_cannot_be_read(tmp_path: Path, name: str) -> None:
         runs.fill(f"{tmp_path}/{name}")
 
 
+def test_a_file_that_is_written_has_a_path() -> None:
+    with pytest.raises(ShaderstatError, match="not a path"):
+        runs.said({"read": {(0, 0): "a\0b"}})
+
+
 def test_images_have_a_size_and_a_fill_without_one() -> None:
     assert runs.image("64x32") == ImageFill((64, 32))
     assert runs.image("64x32:random:7") == ImageFill((64, 32), Fill("random", None, 7))
