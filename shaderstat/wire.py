@@ -75,7 +75,7 @@ class Hello:
         validator: SPIRV-Tools' version, or None where nothing can be validated.
         libraries: what is mapped in the child, where that was asked for and can be told.
         offer: the device's metrics, where shaders shall run there (`Launch.runs`) and it has some.
-        tells_executables: as `shaderstat.backends.base.Backend` has it.
+        tells_executables, offer_remark: as `shaderstat.backends.base.Backend` has them.
     """
 
     driver: Driver
@@ -85,6 +85,7 @@ class Hello:
     libraries: tuple[Library, ...] = ()
     offer: Offer | None = None
     tells_executables: bool = True
+    offer_remark: str = ""
 
     def same_compiler(self, other: Hello) -> bool:
         """Whether both stand for one compiler: another child's answers may be set beside this one's."""
@@ -302,6 +303,7 @@ def hello_to_plain(hello: Hello) -> dict[str, Any]:
         "libraries": hello.libraries,
         "offer": None if hello.offer is None else astuple(hello.offer),
         "tells_executables": hello.tells_executables,
+        "offer_remark": hello.offer_remark,
     }
 
 
@@ -315,6 +317,7 @@ def hello_from_plain(plain: Mapping[str, Any]) -> Hello:
         tuple(Library(*one) for one in plain["libraries"]),
         None if plain["offer"] is None else _runs().offer_from_plain(plain["offer"]),
         plain["tells_executables"],
+        plain["offer_remark"],
     )
 
 

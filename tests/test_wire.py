@@ -198,7 +198,9 @@ def test_a_hello_and_a_launch_survive_the_way() -> None:
     hello = wire.Hello(Driver(3, "radv", "v", "i"), Device("n", 1, 2, "other", "1.3.0", "00" * 16), 2, None)
     ((_, header, _),) = read_all(wire.hello_frame(hello), 7)
     assert wire.hello_from_plain(header) == hello
-    hello = replace(hello, offer=Offer((Metric("fma", "sums"), Metric("", "")), True), tells_executables=False)
+    hello = replace(
+        hello, offer=Offer((Metric("fma", "sums"), Metric("", "")), True), tells_executables=False, offer_remark="odd"
+    )
     ((_, header, _),) = read_all(wire.hello_frame(hello), 7)
     assert wire.hello_from_plain(header) == hello
     launch = Launch("radv:x", "vulkan", "null-device", device=1, driver_manifest="/a.json", scenario={"a": [1]})

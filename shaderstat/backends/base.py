@@ -124,11 +124,13 @@ class Backend(Protocol):
     Attributes:
         facts: of the device.
         offer: the metrics of VK_ARM_shader_instrumentation; None where the device has none, or nothing shall run.
+        offer_remark: what is odd about them; or, where there are none although the device has the extension, why.
         tells_executables: whether step 4 can be had; a device on which shaders run needs it not.
     """
 
     facts: DeviceFacts
     offer: Offer | None
+    offer_remark: str
     tells_executables: bool
 
     def compile(

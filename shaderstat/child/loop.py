@@ -82,6 +82,7 @@ class Child:
             libraries,
             backend.offer,
             backend.tells_executables,
+            backend.offer_remark,
         )
         self._send(wire.hello_frame(hello))
         validator = Validator(tools, facts)

@@ -34,7 +34,7 @@ def tell(context: click.Context, options: Mapping[str, Any]) -> int:
         raise click.UsageError("--metrics is printed, as a table or with --json", context)
     found, notes = _found(options)
     for note in () if options["quiet"] else notes:
-        say(note.message)
+        say(note.message if note.severity == "info" else f"{note.severity}: {note.message}")
     if options["json"] or options["format"] == "json":
         plain = [
             {"target": one.target, "driver": asdict(one.driver), "device": asdict(one.device), **asdict(one.offer)}

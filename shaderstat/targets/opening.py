@@ -77,6 +77,8 @@ class Opening:
             found, remarks = [opened], [remark]
         for one in found if self._runs else ():
             check(target_id(one), one.launch, one.hello, counts=self._counts)
+            if one.hello.offer_remark and self._counts:
+                remarks.append(Diagnostic("warning", "run/metrics", f"{target_id(one)}: {one.hello.offer_remark}"))
         return found, remarks
 
     def start_again(self, opened: Opened, setup: Setup) -> int:

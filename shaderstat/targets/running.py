@@ -61,5 +61,7 @@ def check(target: str, launch: Launch, hello: Hello, *, counts: bool) -> None:
 
 def lacking(target: str, hello: Hello) -> str:
     """That a device doesn't count, and what it can be asked instead."""
+    if hello.offer_remark:
+        return f"{EXTENSION} of {target} ({hello.device.name}) can't be used: {hello.offer_remark}"
     line = f"{EXTENSION} is not offered by {target} ({hello.device.name})"
     return f"{line}; executable statistics are" if hello.tells_executables else line

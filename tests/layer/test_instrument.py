@@ -24,6 +24,7 @@ from tests.layer.test_instrumentation_layer import COMPUTE, FRAGMENT, VERTEX, ma
 
 pytestmark = pytest.mark.layer
 
+ENUMERATE = "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM"
 DEVICE_LOST, OUT_OF_DEVICE_MEMORY, INITIALIZATION_FAILED = -4, -2, -3
 Report = dict[str, Any]
 Block = tuple[Any, ...]
@@ -311,6 +312,49 @@ def test_fewer_names_than_metrics(count: Count) -> None:
     assert len(blocks(report)[0]) == 5 + 3
 
 
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"metrics": 6, "described": 2}, "the driver counts 6 metrics and names 2"),
+        ({"metrics": 2, "described": 6}, "the driver counts 2 metrics and names 6"),
+        ({"metrics": 2, "described": 0}, "the driver counts 2 metrics and names 0"),
+        ({"metrics": 2, "descriptions": "zero"}, "the driver counts 2 metrics and names 0"),
+        ({"metrics": 2, "descriptions": "stub"}, "the driver counts 2 metrics and names 0"),
+        ({"metrics": 2, "descriptions": "forever"}, "the driver counts 2 metrics and names 2 and more"),
+    ],
+)
+def test_other_descriptions_than_metrics_are_warned_of(
+    count: Count, instrument: Callable[..., Any], settings: dict[str, Any], says: str
+) -> None:
+    report = count("eight.comp.spv --dispatch 1", **settings)
+    assert f"warning: host:0: {says}\n" in report["stderr"]
+    assert ("run/metrics", f"host:0: {says}") in {(one["code"], one["message"]) for one in report["run"]["diagnostics"]}
+    assert f"warning: host:0: {says}\n" in instrument("--metrics", **settings).stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"metrics": 0}, "told of 0 metrics: there is at least one"),
+        ({"metrics": 20000}, "told of 20000 metrics: at most 4096 are believed"),
+        ({"errors": f"{ENUMERATE}={INITIALIZATION_FAILED}"}, "returned VK_ERROR_INITIALIZATION_FAILED"),
+    ],
+)
+def test_metrics_that_cannot_be_had_keep_nobody_from_running(
+    instrument: Callable[..., Any], count: Count, shaderstat: Run, instrumented: Instrumented,
+    settings: dict[str, Any], says: str
+) -> None:  # fmt: skip
+    done = instrument("eight.comp.spv --dispatch 1", **settings)
+    assert (done.returncode, done.stdout) == (2, "")
+    error, hint = done.stderr.splitlines()
+    assert error.startswith("error: VK_ARM_shader_instrumentation of host:0 (llvmpipe") and says in error
+    assert hint.startswith("hint: --no-metrics runs shaders there")
+    report = count("eight.comp.spv --dispatch 1 --no-metrics", **settings)
+    assert only(report)["status"] == "ok" and says not in report["stderr"]
+    listed = json.loads(shaderstat("targets", "--json", env=instrumented(**settings)).stdout)
+    assert "host:0" not in {one["target"] for one in listed["targets"] if one["instrumentation"]}
+
+
 def test_a_feature_that_is_off_is_one_line(instrument: Callable[..., Any]) -> None:
     done = instrument("eight.comp.spv --dispatch 1", feature=0)
     assert (done.returncode, done.stdout) == (2, "")
@@ -319,10 +363,9 @@ def test_a_feature_that_is_off_is_one_line(instrument: Callable[..., Any]) -> No
 
 
 def test_metrics_that_cannot_be_told_are_one_line(instrument: Callable[..., Any]) -> None:
-    call = "vkEnumeratePhysicalDeviceShaderInstrumentationMetricsARM"
-    done = instrument("eight.comp.spv --dispatch 1", errors=f"{call}={INITIALIZATION_FAILED}")
+    done = instrument("eight.comp.spv --dispatch 1", errors=f"{ENUMERATE}={INITIALIZATION_FAILED}")
     assert (done.returncode, done.stdout) == (2, "")
-    assert f"{call} returned VK_ERROR_INITIALIZATION_FAILED" in done.stderr
+    assert f"{ENUMERATE} returned VK_ERROR_INITIALIZATION_FAILED" in done.stderr
     assert len(done.stderr.splitlines()) <= 2
 
 

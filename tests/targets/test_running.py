@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from shaderstat.errors import NoTarget
@@ -58,6 +60,9 @@ def test_a_device_that_does_not_count_is_told_in_one_line() -> None:
     assert caught.value.message == (
         "VK_ARM_shader_instrumentation is not offered by host:0 (NVIDIA H200); executable statistics are"
     )
+    assert "--no-metrics" in (caught.value.hint or "")
+    with pytest.raises(NoTarget, match=r"of host:0 \(NVIDIA H200\) can't be used: told of 0 metrics$") as caught:
+        check("host:0", HOST, replace(hello(), offer_remark="told of 0 metrics"), counts=True)
     assert "--no-metrics" in (caught.value.hint or "")
     with pytest.raises(NoTarget, match=r"by host:0 \(NVIDIA H200\)$"):
         check("host:0", HOST, hello(tells=False), counts=True)

@@ -167,6 +167,7 @@ class MockBackend:
         self._tools = tools
         self.facts = Facts(scenario)
         self.offer = scenario.instrumentation if runs else None
+        self.offer_remark = ""
         self.tells_executables = True
 
     @contextmanager

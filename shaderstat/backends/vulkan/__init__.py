@@ -27,6 +27,7 @@ class VulkanBackend:
         self._device = device
         self.facts: DeviceFacts = device.facts
         self.offer: Offer | None = device.offer
+        self.offer_remark = device.offer_remark
         self.tells_executables = device.tells_executables
 
     def compile(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shaderstat.backends.base import DriverError
 from shaderstat.errors import NoTarget
 from shaderstat.instrumentation import EXTENSION as INSTRUMENTATION
 from shaderstat.instrumentation import Offer
@@ -73,8 +74,7 @@ class OpenDevice:
         facts: see `Facts`.
         handle: the VkDevice.
         functions: its commands.
-        offer: see `shaderstat.backends.base.Backend`; remarks on it are in `remarks`.
-        tells_executables: likewise.
+        offer, offer_remark, tells_executables: see `shaderstat.backends.base.Backend`.
         physical_device, instance_functions: the VkPhysicalDevice, and what it is asked with.
         queue_family: of the one queue.
     """
@@ -90,7 +90,7 @@ class OpenDevice:
         self.instance_functions = self._instance.functions
         self.handle: Any = NULL
         self.offer: Offer | None = None
-        self.remarks: list[tuple[str, str]] = []
+        self.offer_remark = ""
         try:
             self._open(launch)
         except BaseException:
@@ -135,13 +135,18 @@ class OpenDevice:
         self.physical_device = found.handle
         self._found = found
         if launch.runs and INSTRUMENTATION_FEATURE in features:
-            self.offer = self._offer()
+            self._ask_for_metrics()
 
-    def _offer(self) -> Offer:
+    def _ask_for_metrics(self) -> None:
+        """A device that can't tell what it counts runs shaders all the same, and compiles them."""
         count = self.facts.property(_INSTRUMENTATION_PROPERTIES, "numMetrics") or 0
         by_block = self.facts.property(_INSTRUMENTATION_PROPERTIES, "perBasicBlockGranularity")
-        metrics = enumerate_metrics(self.instance_functions, self.physical_device, count, self.remarks)
-        return Offer(metrics, bool(by_block))
+        try:
+            metrics, self.offer_remark = enumerate_metrics(self.instance_functions, self.physical_device, count)
+        except DriverError as error:
+            self.offer_remark = str(error)
+        else:
+            self.offer = Offer(metrics, bool(by_block))
 
     @property
     def queue(self) -> Any:

@@ -44,8 +44,8 @@ class Table(Protocol):
 Remarks = list[tuple[str, str]]
 
 
-def enumerate_metrics(functions: Table, physical_device: Any, expected: int, remarks: Remarks) -> tuple[Metric, ...]:
-    """The metrics of a device, in its order.
+def enumerate_metrics(functions: Table, physical_device: Any, expected: int) -> tuple[tuple[Metric, ...], str]:
+    """The metrics of a device, in its order, and what is odd about them.
 
     Args:
         functions: of the instance.
@@ -58,7 +58,8 @@ def enumerate_metrics(functions: Table, physical_device: Any, expected: int, rem
     call = functions[_ENUMERATE]
     s_type = struct_layout(_DESCRIPTION).s_type
     if not 0 < expected <= MAX_METRICS:
-        raise DriverError("vkGetPhysicalDeviceProperties2", None, f"told of {expected} metrics")
+        bound = f"at most {MAX_METRICS} are believed" if expected else "there is at least one where any are counted"
+        raise DriverError("vkGetPhysicalDeviceProperties2", None, f"told of {expected} metrics: {bound}")
     count = extra_ffi.new("uint32_t *")
     result = call(physical_device, count, extra_ffi.NULL)
     told, capacity = 0, min(count[0], MAX_METRICS)
@@ -74,11 +75,12 @@ def enumerate_metrics(functions: Table, physical_device: Any, expected: int, rem
         capacity *= 2
     if result not in (SUCCESS, INCOMPLETE):
         raise DriverError(_ENUMERATE, registry.result_name(result))
+    remark = ""
     if told != expected or result == INCOMPLETE:
         more = " and more" if result == INCOMPLETE else ""
-        remarks.append(("run/metrics", f"the driver counts {expected} metrics and names {told}{more}"))
+        remark = f"the driver counts {expected} metric{'s' * (expected != 1)} and names {told}{more}"
     metrics = [Metric(text(array[index].name), text(array[index].description)) for index in range(min(told, expected))]
-    return (*metrics, *([Metric("", "")] * (expected - len(metrics))))
+    return (*metrics, *([Metric("", "")] * (expected - len(metrics)))), remark
 
 
 class Instrument:

@@ -167,9 +167,8 @@ def test_a_stub_writes_nothing() -> None:
     driver = Driver()
     driver.writes = False
     assert read(driver) == ([], [])
-    remarks: list[tuple[str, str]] = []
-    assert enumerate_metrics(driver, ffi.NULL, 2, remarks) == (Metric("", ""), Metric("", ""))
-    assert [code for code, _ in remarks] == ["run/metrics"]
+    unnamed = (Metric("", ""), Metric("", ""))
+    assert enumerate_metrics(driver, ffi.NULL, 2) == (unnamed, "the driver counts 2 metrics and names 0")
 
 
 def test_an_index_that_was_spent_leaves_a_gap() -> None:
@@ -225,7 +224,7 @@ def test_metrics_that_can_not_be_told(result: int, good: int) -> None:
     driver = Driver(names=[(b"fma", b"")])
     driver.fails, driver.good = {command: result}, good
     with pytest.raises(DriverError) as raised:
-        enumerate_metrics(driver, ffi.NULL, 1, [])
+        enumerate_metrics(driver, ffi.NULL, 1)
     assert raised.value.call == command
     assert raised.value.vk_result == ERRORS.get(result, "VK_ERROR_INITIALIZATION_FAILED")
 
@@ -233,19 +232,22 @@ def test_metrics_that_can_not_be_told(result: int, good: int) -> None:
 def test_metrics_in_the_drivers_order() -> None:
     """Names may repeat or be empty: the place counts."""
     names = [(b"fma", b"multiplies"), (b"", b""), (b"fma", b"other")]
-    remarks: list[tuple[str, str]] = []
-    found = enumerate_metrics(Driver(names=names), ffi.NULL, 3, remarks)
-    assert found == (Metric("fma", "multiplies"), Metric("", ""), Metric("fma", "other"))
-    assert remarks == []
+    found = enumerate_metrics(Driver(names=names), ffi.NULL, 3)
+    assert found == ((Metric("fma", "multiplies"), Metric("", ""), Metric("fma", "other")), "")
 
 
 def test_metrics_beyond_the_number_that_blocks_are_laid_out_by() -> None:
-    remarks: list[tuple[str, str]] = []
-    names = [(b"a", b""), (b"b", b"")]
-    assert enumerate_metrics(Driver(names=names), ffi.NULL, 1, remarks) == (Metric("a", ""),)
-    assert [code for code, _ in remarks] == ["run/metrics"]
-    with pytest.raises(DriverError):
-        enumerate_metrics(Driver(names=names), ffi.NULL, 0, [])
+    driver = Driver(names=[(b"a", b""), (b"b", b"")])
+    assert enumerate_metrics(driver, ffi.NULL, 1) == ((Metric("a", ""),), "the driver counts 1 metric and names 2")
+
+
+@pytest.mark.parametrize(
+    ("count", "why"), [(0, "0 metrics: there is at least one"), (20000, "20000 metrics: at most 4096 are believed")]
+)
+def test_a_number_of_metrics_that_cannot_be(count: int, why: str) -> None:
+    """VkPhysicalDeviceShaderInstrumentationPropertiesARM::numMetrics is at least 1 ("Required Limits")."""
+    with pytest.raises(DriverError, match=why):
+        enumerate_metrics(Driver(names=[(b"a", b"")]), ffi.NULL, count)
 
 
 def test_end_follows_begin_whatever_happens_between() -> None:
