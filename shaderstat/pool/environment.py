@@ -72,10 +72,15 @@ def recorded(environment: Mapping[str, str]) -> dict[str, str]:
     return dict(sorted(kept.items()))
 
 
+def layered(environment: Mapping[str, str]) -> bool:
+    """Whether it calls for layers."""
+    return any(environment.get(name) for name in _LAYERS)
+
+
 def shaping(environment: Mapping[str, str]) -> dict[str, str]:
     """What of `environment` two runs must share so that one's answers may stand for the other's: more than is recorded,
     and with full paths. Every lower-case variable counts, since drirc options have names of many kinds."""
-    if any(environment.get(name) for name in _LAYERS):
+    if layered(environment):
         return dict(sorted(environment.items()))
     return {
         name: value

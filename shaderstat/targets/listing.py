@@ -17,7 +17,7 @@ from shaderstat._version import __version__
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import Device, Driver, Launch, Request
 from shaderstat.plain import dataclass
-from shaderstat.pool.environment import recorded
+from shaderstat.pool.environment import layered, recorded, shaping
 from shaderstat.targets import manifests, memory
 from shaderstat.targets.catalogue import DEFAULT, named, usual_name
 from shaderstat.targets.chips import CHIPS
@@ -57,11 +57,6 @@ class Reached:
     metrics: int | None = None
     per_basic_block: bool = False
 
-    @property
-    def runs(self) -> bool:
-        """Whether there is a device that executes shaders, as far as its place tells."""
-        return self.source == "host" or self.metrics is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Unreached:
@@ -74,12 +69,19 @@ class Unreached:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """All of it; `refused` are GPUs that a driver's files speak of and the driver itself refuses."""
+    """All of it.
+
+    Attributes:
+        refused: GPUs that a driver's files speak of and the driver itself refuses.
+        runners: names of the targets that execute shaders. Those that neither tell executables nor count anything are
+            no compilers, and not among `reached`.
+    """
 
     reached: tuple[Reached, ...]
     unreached: tuple[Unreached, ...]
     refused: tuple[Unreached, ...]
     trees: tuple[Tree | HalfBuilt, ...]
+    runners: tuple[str, ...] = ()
 
     @property
     def default(self) -> str | None:
@@ -188,7 +190,7 @@ def _loader(around: Mapping[str, str]) -> _Group:
     files = [*seen, *(library for one in seen if (library := manifests.library(one)) is not None)]
     files += sorted(glob("/dev/dri/*") + glob("/dev/nvidia*") + glob("/dev/kfd") + glob("/dev/dxg"))
     loader = manifests.shared_library("libvulkan.so.1")
-    return _Group(None, "loader", identity([*files, loader or "no loader"], recorded(around)), cache_home())
+    return _Group(None, "loader", identity([*files, loader or "no loader"], _heard(around)), cache_home())
 
 
 def _without_gpu(place: Place, around: Mapping[str, str]) -> _Group:
@@ -206,8 +208,13 @@ def _described(name: str, request: Request, around: Mapping[str, str]) -> _Group
     launches = tuple(named(name, request))
     seen = dict.fromkeys(one.driver_manifest for one in launches if one.driver_manifest is not None)
     files = [*seen, *(library for one in seen if (library := manifests.library(one)) is not None)]
-    shape = {**recorded(around), "": repr([(one.prefix, one.python, one.environment, one.device) for one in launches])}
+    shape = {**_heard(around), "": repr([(one.prefix, one.python, one.environment, one.device) for one in launches])}
     return _Group(None, f"own {name}", identity(files, shape), cache_home(), name, launches)
+
+
+def _heard(around: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a device's answer to a trial depends on; with layers these are all, as `shaping` says."""
+    return shaping(around) if layered(around) else recorded(around)
 
 
 def _launches(group: _Group, extra: Mapping[str, str]) -> Iterator[tuple[str, Launch]]:
@@ -233,6 +240,7 @@ def _draw_up(
     reached: list[Reached] = []
     unreached: list[Unreached] = []
     refused: list[Unreached] = []
+    runners: list[str] = []
     taken: set[str] = set()
     # Where a driver answers: Mesa 26.1's RADV still knows the null device's variable, but only to say that it is gone.
     answering = {_abode(one.place) for one in groups if one.place is not None and _answered(known.get(one.key, {}))}
@@ -240,6 +248,8 @@ def _draw_up(
         outcomes = known.get(group.key, {})
         if group.own:
             trials = [found[0] for found in outcomes.values()]
+            if any(executes(group.launches[int(place)]) and found[0].answered for place, found in outcomes.items()):
+                runners.append(group.own)
             best = next((one for one in trials if not one.problem), trials[-1])
             if best.problem:
                 unreached.append(Unreached((group.own,), _without_name(best.problem), ""))
@@ -249,6 +259,8 @@ def _draw_up(
             continue
         if group.place is None:
             for trial in outcomes.get("", []):
+                if trial.answered:
+                    runners.append(f"host:{trial.index}")
                 if trial.problem:
                     unreached.append(_not_by_loader(trial.problem))
                 if not trial.problem or trial.metrics is not None:
@@ -280,7 +292,7 @@ def _draw_up(
         if isinstance(one, HalfBuilt)
     ]
     reached.append(_mock())
-    return Listing(tuple(reached), tuple(unreached), tuple(refused), trees)
+    return Listing(tuple(reached), tuple(unreached), tuple(refused), trees, tuple(runners))
 
 
 def _answered(outcomes: memory.Outcomes) -> list[str]:

@@ -56,6 +56,11 @@ class Trial:
     metrics: int | None = None
     per_basic_block: bool = False
 
+    @property
+    def answered(self) -> bool:
+        """Whether there is a device that compiled the module, be it that it tells nothing of what it made."""
+        return self.index >= 0
+
 
 @dataclass(frozen=True, slots=True)
 class _Batch:

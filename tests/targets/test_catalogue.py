@@ -156,7 +156,8 @@ def reachable(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["host:0", "radv:navi21", "radv:navi31", "radv@sid:navi21", "turnip:a740", "mock"]
 
     def listed(environment: object, own: dict[str, object]) -> SimpleNamespace:
-        return SimpleNamespace(reached=[SimpleNamespace(target=name, executables=True) for name in (*names, *own)])
+        reached = [SimpleNamespace(target=name, executables=True) for name in (*names, *own)]
+        return SimpleNamespace(reached=reached, runners=())
 
     monkeypatch.setattr(listing, "listing", listed)
 
@@ -177,7 +178,7 @@ def test_globs_stand_for_what_can_be_reached(reachable: None, given: list[str], 
     assert choosing.expand(given, Request(("x",), own_targets={"mine": {}})) == expected
 
 
-@pytest.mark.parametrize(("counts", "expected"), [(True, ["host:1"]), (False, ["host:0", "host:1"])])
+@pytest.mark.parametrize(("counts", "expected"), [(True, ["host:1"]), (False, ["host:0", "host:1", "host:2"])])
 def test_globs_for_runs_are_of_devices_that_run(
     monkeypatch: pytest.MonkeyPatch, counts: bool, expected: list[str]
 ) -> None:
@@ -186,14 +187,41 @@ def test_globs_for_runs_are_of_devices_that_run(
     from shaderstat.targets import listing
 
     reached = [
-        SimpleNamespace(target="host:0", executables=True, runs=True, metrics=None),
-        SimpleNamespace(target="host:1", executables=False, runs=True, metrics=6),
-        SimpleNamespace(target="radv:navi21", executables=True, runs=False, metrics=None),
-        SimpleNamespace(target="mock", executables=True, runs=False, metrics=None),
+        SimpleNamespace(target="host:0", executables=True, metrics=None),
+        SimpleNamespace(target="host:1", executables=False, metrics=6),
+        SimpleNamespace(target="radv:navi21", executables=True, metrics=None),
+        SimpleNamespace(target="mock", executables=True, metrics=None),
     ]
-    monkeypatch.setattr(listing, "listing", lambda *_, **__: SimpleNamespace(reached=reached))
+    runners = ("host:0", "host:1", "host:2")
+    monkeypatch.setattr(listing, "listing", lambda *_, **__: SimpleNamespace(reached=reached, runners=runners))
     assert choosing.expand(["*:*"], Request(("x",), execution={}), counts=counts) == expected
+    assert choosing.expand(["all"], Request(("x",), execution={}), counts=counts) == expected
     assert choosing.expand(["*:*"], Request(("x",))) == ["host:0", "radv:navi21"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message", "hint"),
+    [
+        (True, "'all' matches no target that can be reached and offers VK_ARM", "without it, on host:0, host:1"),
+        (
+            False,
+            "no target that can be reached and runs shaders matches 'radv:\\*'",
+            "those that do are host:0, host:1",
+        ),
+    ],
+)
+def test_that_nothing_runs_is_said_with_what_does(
+    monkeypatch: pytest.MonkeyPatch, counts: bool, message: str, hint: str
+) -> None:
+    from types import SimpleNamespace
+
+    from shaderstat.targets import listing
+
+    found = SimpleNamespace(reached=[SimpleNamespace(target="host:0", metrics=None)], runners=("host:0", "host:1"))
+    monkeypatch.setattr(listing, "listing", lambda *_, **__: found)
+    with pytest.raises(NoTarget, match=message) as caught:
+        choosing.expand(["all" if counts else "radv:*"], Request(("x",), execution={}), counts=counts)
+    assert hint in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize("glob", ["nvk:*", "moc*", "ALL*"])

@@ -167,10 +167,35 @@ def test_a_device_that_only_counts_is_listed_and_not_taken_for_a_compiler(machin
     assert (first.target, first.metrics, first.per_basic_block, first.executables) == ("host:0", 6, True, False)
     assert found.default == "host:1"
     assert ("llvmpipe",) in [one.targets for one in found.unreached]
-    assert [one.target for one in found.reached if one.runs] == ["host:0", "host:1"]
+    assert found.runners == ("host:0", "host:1")
     assert listing.listing().reached[0] == first, "and so it is remembered"
     machine.loader = [replace(lavapipe, metrics=None)]
-    assert names(listing.listing(again=True))[0] != "host:0"
+    neither = listing.listing(again=True)
+    assert names(neither)[0] != "host:0"
+    assert neither.runners == ("host:0",), "it runs shaders all the same"
+
+
+def test_who_runs_shaders_among_targets_of_ones_own(machine: Machine) -> None:
+    machine.answers["box"] = bad("box: ssh: no route to host")
+    machine.answers["mine"] = replace(good(), problem="llvmpipe has no VK_KHR_pipeline_executable_properties")
+    own = {"mine": {"device": 0}, "box": {"prefix": "ssh box"}, "null": {"gpu": "radv:navi21"}}
+    assert listing.listing(own=own).runners == ("mine",)
+
+
+def test_where_layers_are_every_variable_counts(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One may look at any."""
+    monkeypatch.setenv("ANYTHING", "1")
+    listing.listing()
+    monkeypatch.setenv("ANYTHING", "2")
+    machine.asked.clear()
+    listing.listing()
+    assert machine.asked == []
+    monkeypatch.setenv("VK_INSTANCE_LAYERS", "VK_LAYER_any")
+    listing.listing()
+    machine.asked.clear()
+    monkeypatch.setenv("ANYTHING", "3")
+    listing.listing()
+    assert machine.asked == ["host"]
 
 
 def test_only_devices_are_asked_what_they_count(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
