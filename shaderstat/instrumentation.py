@@ -37,7 +37,8 @@ class Command:
 
     def __str__(self) -> str:
         numbers = self.size[:2] if self.kind == "draw" else self.size
-        return f"{self.kind} {','.join(map(str, numbers))}"
+        word = self.kind.removesuffix("_rays").replace("_", "-")  # as the option of the command line
+        return f"{word} {','.join(map(str, numbers))}"
 
 
 @dataclass(frozen=True, slots=True)

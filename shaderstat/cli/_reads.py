@@ -57,9 +57,8 @@ class Reads:
                     except BaseException:
                         file.discard()
                         raise
-                    self._said.append(
-                        f"{printable(file.path or '')}: {len(data)} bytes of set {slot[0]} binding {slot[1]}"
-                    )
+                    size = f"{len(data)} byte{'s' * (len(data) != 1)}"
+                    self._said.append(f"{printable(file.path or '')}: {size} of set {slot[0]} binding {slot[1]}")
 
     def close(self) -> None:
         """What there is is written."""

@@ -34,4 +34,9 @@ def fill_words(fill: Fill) -> str:
     """``zeros``, ``random:7``, ``iota``, ``16 bytes given``: what a report says of it."""
     if fill.kind == "random":
         return f"random:{fill.seed}"
-    return f"{len(fill.data)} bytes given" if fill.kind == "data" else fill.kind
+    return f"{in_bytes(len(fill.data))} given" if fill.kind == "data" else fill.kind
+
+
+def in_bytes(size: int) -> str:
+    """``1 byte``, ``2 bytes``."""
+    return f"{size} byte{'s' * (size != 1)}"

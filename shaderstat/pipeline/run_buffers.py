@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Fill
+from shaderstat.pipeline.fills import in_bytes
 from shaderstat.pipeline.resources import Buffer
 from shaderstat.pipeline.run_formats import texel_buffer_format, texel_bytes
 from shaderstat.pipeline.run_interface import Bound, name, number, state
@@ -156,7 +157,7 @@ def _size(what: str, given: Fill | None, needed: int, wanted: int) -> int:
             raise Unsupported("run/too-large", f"{what} would have {wanted} bytes: over {MOST_BYTES}", hint=hint)
         return max(wanted, 4)
     if size < max(needed, 1):
-        raise Unsupported("run/too-small", f"{what} is given {size} bytes: its shaders need {max(needed, 1)}")
+        raise Unsupported("run/too-small", f"{what} is given {in_bytes(size)}: its shaders need {max(needed, 1)}")
     return size
 
 
@@ -164,7 +165,7 @@ def _check_size(what: str, given: Fill | None, size: int) -> None:
     its = given_size(given)
     if its is not None and its != size:
         code = "run/too-small" if its < size else "run/too-large"
-        raise Unsupported(code, f"{what} is given {its} bytes: it has {size}")
+        raise Unsupported(code, f"{what} is given {in_bytes(its)}: it has {size}")
 
 
 def given_size(given: Fill | None) -> int | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
 from shaderstat.instrumentation import Fill
+from shaderstat.pipeline.fills import in_bytes
 from shaderstat.pipeline.resources import Image
 from shaderstat.pipeline.run_buffers import limit, made
 from shaderstat.pipeline.run_formats import sampled_format, storage_format, texel_bytes
@@ -106,6 +107,8 @@ def _image(bound: Bound, type: Type, given: ImageFill | None, shape: Shape, fact
         limit(facts, member, max(x, y) if dim else x, f"{bound.where} is given {x}x{y} texels")
         if dim == 0 and y != 1:
             raise Unsupported("run/limit", f"{bound.where} is a 1D image: it is given {x}x{y} texels")
+        if view == "CUBE" and x != y:
+            raise Unsupported("run/limit", f"{bound.where} is a cube, of square faces: it is given {x}x{y} texels")
     else:
         most = facts.property("VkPhysicalDeviceLimits", member) or max(x, y)
         x, y = min(x, most), min(y, most)
@@ -154,7 +157,7 @@ def _check_data(image: Image, where: str) -> None:
         shape = "x".join(map(str, (*image.extent, image.layers)))
         raise Unsupported(
             "run/too-small" if len(fill.data) < size else "run/too-large",
-            f"{where} is given {len(fill.data)} bytes: {shape} texels of {image.format} have {size}",
+            f"{where} is given {in_bytes(len(fill.data))}: {shape} texels of {image.format} have {size}",
         )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from shaderstat.errors import Unsupported
 from shaderstat.model import STAGE_BITS
+from shaderstat.pipeline.fills import in_bytes
 from shaderstat.pipeline.resources import AccelerationStructure, Buffer, Image, Resources, Sampler
 from shaderstat.pipeline.run_buffers import (
     BUFFERS,
@@ -193,8 +194,10 @@ def _push(spec: PipelineSpec, found: Interface, execution: Execution, pointers: 
     size = max((each.get("offset", 0) + each.get("size", 0) for each in ranges), default=0)
     given = len(execution.push)
     if given > size:
-        its = f"the layout has {size} bytes of them" if size else "the layout has none"
-        raise Unsupported("run/push", f"{given} bytes of push constants are given: {its}")
+        its = f"the layout has {in_bytes(size)} of them" if size else "the layout has none"
+        raise Unsupported(
+            "run/push", f"{in_bytes(given)} of push constants {'is' if given == 1 else 'are'} given: {its}"
+        )
     places = dict(place for type in found.push for place in pointers.places(type, size))
     return execution.push.ljust(size, b"\0"), tuple(sorted(places.items()))
 

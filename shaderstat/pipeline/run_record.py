@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from shaderstat.instrumentation import Resource
-from shaderstat.pipeline.fills import fill_words
+from shaderstat.pipeline.fills import fill_words, in_bytes
 from shaderstat.spirv.layout import POINTER_BYTES
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def _bound(found: list[tuple[tuple[int, int], int, Resource]]) -> Iterator[Resou
 
 def _others(resources: Resources) -> Iterator[Resource]:
     if resources.push:
-        fill = f"{resources.push_given} bytes given" if resources.push_given else "zeros"
+        fill = f"{in_bytes(resources.push_given)} given" if resources.push_given else "zeros"
         fill += _addresses(resources.push_addresses)
-        yield Resource("push constants", "", f"{len(resources.push)} bytes", fill)
+        yield Resource("push constants", "", in_bytes(len(resources.push)), fill)
     for buffer in resources.vertices:
         yield _buffer(f"vertex buffer {buffer.slot[1]}", buffer)
     if resources.indirect is not None:
@@ -64,7 +64,7 @@ def _others(resources: Resources) -> Iterator[Resource]:
 def _buffer(where: str, buffer: Buffer) -> Resource:
     format = f", {buffer.format}" if buffer.format else ""
     fill = (buffer.called or fill_words(buffer.fill)) + _addresses(buffer.addresses)
-    return Resource(where, buffer.type, f"{buffer.size} bytes{format}", fill)
+    return Resource(where, buffer.type, f"{in_bytes(buffer.size)}{format}", fill)
 
 
 def _addresses(places: Places) -> str:

@@ -220,6 +220,6 @@ def _inputs(run: Instrumented, pen: Pen, options: Options) -> None:
         pen.line()
         times = ", ".join(f"{nanoseconds / 1e6:.3f}" for nanoseconds in run.run_ns)
         pen.words(f"  ms on the wall, submission by submission: {times}", options.width)
-    if run.invented and run.offer is not None:
+    if run.invented and run.blocks:
         pen.line()
         pen.words(f"  {INVENTED}", options.width)

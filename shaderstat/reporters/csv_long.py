@@ -5,7 +5,8 @@ double can't. A pipeline without executables has one row without a statistic, it
 without statistics likewise.
 
 A run's counts follow, a row for each metric of a block: its stages, no executable, the metric's name as statistic, and
-as key where it was counted: ``submission=0 command=0 sub=0 block=3``.
+as key where it was counted and, since names may repeat, which of the metrics it is:
+``submission=0 command=0 sub=0 block=3 metric=0``.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ class CsvLong:
                     info.unit or "",
                 ]
         if result.instrumentation is not None:
-            self._invented = self._invented or result.instrumentation.invented
+            run = result.instrumentation
+            self._invented = self._invented or (run.invented and bool(run.blocks))
             yield from (first + cells for cells in _counts_cells(result.instrumentation))
 
 
@@ -98,5 +100,6 @@ def _counts_cells(run: Instrumented) -> Iterator[list[str]]:
         where = f"submission={block.submission} command={block.command} sub={block.sub_index} block={block.basic_block}"
         for place, (metric, value) in enumerate(zip(metrics, block.values, strict=True)):
             text = block.texts[place] if block.texts else None
-            second = ["", "", _cells.text("+".join(block.stages)), "", _cells.text(metric.name), where, "uint64"]
+            key = f"{where} metric={place}"
+            second = ["", "", _cells.text("+".join(block.stages)), "", _cells.text(metric.name), key, "uint64"]
             yield [*second, _cells.number(value), text or "", ""]

@@ -49,3 +49,4 @@ def test_words_for_a_report() -> None:
     assert fill_words(Fill()) == "zeros"
     assert fill_words(Fill("random", seed=7)) == "random:7"
     assert fill_words(Fill("data", data=b"1234")) == "4 bytes given"
+    assert fill_words(Fill("data", data=b"1")) == "1 byte given"

@@ -167,7 +167,7 @@ def test_a_given_size_is_kept_or_refused(given_size: int) -> None:
     for fill in (Fill(size=given_size), Fill("data", data=bytes(given_size))):
         if given_size < 8:
             said = refused("run/too-small", planned, one, fill)
-            assert said == f"set 1 binding 2 is given {given_size} bytes: its shaders need 8"
+            assert said == f"set 1 binding 2 is given {given_size} byte{'s' * (given_size != 1)}: its shaders need 8"
         else:
             assert [(one.size, one.fill) for one in planned(one, fill)] == [(given_size, fill)]
 

@@ -206,6 +206,15 @@ def test_a_given_extent_is_kept(of: Any) -> None:
     refused("run/limit", of, dispatch(1, images={(0, 1): ImageFill((5000, 1))}), "blur.comp")
 
 
+def test_the_faces_of_a_cube_are_square() -> None:
+    """ "width and height must be equal" (VUID-VkImageCreateInfo-flags-08865)."""
+    module = image("Cube", 0, 0, 0, 1, "Unknown")
+    (found,) = plan(dispatch(1, images={(0, 0): ImageFill((8, 8))}), module).images
+    assert found.extent == (8, 8, 1)
+    said = refused("run/limit", plan, dispatch(1, images={(0, 0): ImageFill((4, 8))}), module)
+    assert "square faces: it is given 4x8 texels" in said
+
+
 @pytest.mark.parametrize(
     ("size", "code"), [(63, "run/too-small"), (64, ""), (65, "run/too-large"), (4096, "run/too-large")]
 )

@@ -220,11 +220,29 @@ def test_json_sorts_blocks_and_keeps_exact_texts() -> None:
     assert "read" not in found
 
 
+def test_a_command_is_called_as_its_option_is() -> None:
+    kinds = ("dispatch", "draw", "draw_mesh_tasks", "trace_rays")
+    named = [str(Command(kind, (4, 2, 1))) for kind in kinds]
+    assert named == ["dispatch 4,2,1", "draw 4,2", "draw-mesh-tasks 4,2,1", "trace 4,2,1"]
+
+
+def test_inputs_are_spoken_of_where_there_are_numbers() -> None:
+    for format in ("table", "csv", "csv-long"):
+        data, output = finished(format, run(metrics=()))
+        assert b"these numbers" not in data and output.remarks() == []
+
+
+def test_long_tells_metrics_of_one_name_apart() -> None:
+    data, _ = finished("csv-long", run(block(COMPUTE, 1, 2, 3), metrics=(FMA, FMA, LS)))
+    assert len({(row["statistic"], row["key"]) for row in rows(data)}) == 3
+
+
 def test_long_has_a_row_for_each_count() -> None:
     data, output = finished("csv-long", run(block(COMPUTE, 2**64 - 1, 7, number=3, sub=2)))
     first, second = rows(data)
     assert first["statistic"] == "fma" and first["stages"] == "compute" and first["executable"] == ""
-    assert first["key"] == "submission=0 command=0 sub=2 block=3"
+    assert first["key"] == "submission=0 command=0 sub=2 block=3 metric=0"
+    assert second["key"] == "submission=0 command=0 sub=2 block=3 metric=1"
     assert (first["format"], first["value"], first["text"]) == ("uint64", str(2**64 - 1), str(2**64 - 1))
     assert (second["value"], second["text"]) == ("7", "")
     assert output.remarks() == ["these numbers describe one execution with invented inputs"]
