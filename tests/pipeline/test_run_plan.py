@@ -207,7 +207,7 @@ def test_a_given_extent_is_kept(of: Any) -> None:
 
 
 def test_the_faces_of_a_cube_are_square() -> None:
-    """ "width and height must be equal" (VUID-VkImageCreateInfo-flags-08865)."""
+    """With CUBE_COMPATIBLE_BIT width and height must be equal, says VkImageCreateInfo's valid usage."""
     module = image("Cube", 0, 0, 0, 1, "Unknown")
     (found,) = plan(dispatch(1, images={(0, 0): ImageFill((8, 8))}), module).images
     assert found.extent == (8, 8, 1)
