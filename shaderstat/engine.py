@@ -38,7 +38,7 @@ from shaderstat.model import (
     Target,
     TargetEvent,
 )
-from shaderstat.plan import Outline, Plan, select
+from shaderstat.plan import Constants, Outline, Plan, select
 from shaderstat.pool import Outcome, Pool
 from shaderstat.pool.environment import child_environment, recorded
 from shaderstat.pool.order import Reorder
@@ -158,7 +158,7 @@ class _Run:
         self.pool = pool
         self.store = store
         self.watch = watch
-        self.spec_found: set[tuple[str | None, str]] = set()
+        self.constants = Constants()
         self.counts: Counter[str] = Counter()
         self.notes: list[Diagnostic] = []
         self.targets: list[Target] = []
@@ -201,7 +201,7 @@ class _Run:
         complete = True
         try:
             yield from self._results()
-            for note in self.plan.unmatched(self.spec_found):
+            for note in self.plan.unmatched(self.constants):
                 yield self._note(note)
         except _Stop:
             complete = False
@@ -360,7 +360,7 @@ class _Run:
         if self.told != task:
             self.told = task
             yield PipelineEvent(pipeline)
-        self.spec_found.update(variant.choices[number][:2] for number in answer.spec_found)
+        self.constants.add(variant, answer)
         executables, ran = annotator.executables(answer.executables), answer.instrumentation
         if annotator.grew:
             target = replace(target, statistics=annotator.statistics)

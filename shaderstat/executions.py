@@ -19,13 +19,14 @@ def with_runs(plan: Plan, request: Request) -> Plan:
     """The plan with a run for every pipeline, as the command line and the manifest say.
 
     Raises:
-        ShaderstatError: nothing says what a pipeline shall do, or a file that a buffer is to be read into is another's,
-            or an input.
+        ShaderstatError: nothing says what a pipeline shall do, or the command line says what none here does; or a file
+            that a buffer is to be read into is another's, or an input.
     """
     typed = runs.said(request.execution or {})
     items = [one if one.candidate.verdict is not None else _run(one, typed) for one in plan.items]
+    _check_commands(items, typed)
     _check_files(items, typed, request, plan.config)
-    return replace(plan, items=tuple(items), notes=(*plan.notes, *_useless(items, typed)))
+    return replace(plan, items=tuple(items), notes=(*plan.notes, *_useless(items)))
 
 
 def _run(planned: Planned, typed: runs.Said) -> Planned:
@@ -48,15 +49,35 @@ def _command(planned: Planned) -> str:
     return runs.wanted(candidate.kind or "", [one.stage for one in modules])
 
 
-def _useless(items: Sequence[Planned], typed: runs.Said) -> Iterator[Diagnostic]:
-    """Commands of the command line that no pipeline takes: the answer is not the one that was asked for."""
-    if not typed.get("commands"):
-        return
-    taken = {_command(one) for one in items if one.candidate.verdict is None}
-    for kind in dict.fromkeys(one.kind for one in typed.get("commands", ())):
+def _check_commands(items: Sequence[Planned], typed: runs.Said) -> None:
+    """Commands of the command line that no pipeline takes: the answer would not be the one that was asked for."""
+    kinds = _kinds(typed)
+    taken = {_command(one) for one in items if one.candidate.verdict is None} if kinds else set()
+    for kind in kinds:
         if taken and kind not in taken:
-            message = f"{runs.FORMS[kind][0]}: nothing here takes it, but {_options(taken)}"
-            yield Diagnostic("error", "run/unmatched", message)
+            raise ShaderstatError(f"{runs.FORMS[kind][0]}: nothing here takes it, but {_options(taken)}")
+
+
+def _useless(items: Sequence[Planned]) -> Iterator[Diagnostic]:
+    """Commands that a manifest says of pipelines none of which takes them. Its defaults are of all pipelines, whichever
+    there are."""
+    entries: dict[int, list[Planned]] = {}
+    for one in items:
+        if one.candidate.verdict is None and len(one.run) > 1 and _kinds(one.run[-1]):
+            entries.setdefault(id(one.run[-1]), []).append(one)
+    for its in entries.values():
+        from shaderstat.config.manifest_run import MEMBER  # with all of YAML, which has been read where this is needed
+
+        taken = {_command(one) for one in its}
+        for kind in _kinds(its[0].run[-1]):
+            if kind not in taken:
+                message = f"{its[0].candidate.name}: the manifest's {MEMBER[kind]} says nothing here: what runs it is "
+                words = " and ".join(MEMBER[each] for each in sorted(taken))
+                yield Diagnostic("warning", "run/other-kind", message + words)
+
+
+def _kinds(said: runs.Said) -> list[str]:
+    return [*dict.fromkeys(one.kind for one in said.get("commands", ()))]
 
 
 def _options(kinds: set[str]) -> str:

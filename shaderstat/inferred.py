@@ -16,7 +16,7 @@ from shaderstat.config.write import Written
 from shaderstat.errors import InvalidSpirv, ShaderstatError, Unsupported
 from shaderstat.model import Answer, Diagnostic, Job, JobModule, Request, Setup
 from shaderstat.plain import dataclass
-from shaderstat.plan import Outline, Planned, select
+from shaderstat.plan import Constants, Outline, Planned, select
 from shaderstat.pool import Pool
 from shaderstat.targets import own
 from shaderstat.targets.opening import Opening, target_id
@@ -82,10 +82,10 @@ def infer(request: Request) -> States:
                 found.append(_early(one))
             else:
                 found += _once(_inferred(one, variant, answers[next(tasks)]) for variant in one.variants)
-        matched = {
-            variant.choices[place][:2] for task, (_, variant) in enumerate(work) for place in answers[task].spec_found
-        }
-        notes = (*plan.notes, *plan.unmatched(matched))
+        constants = Constants()
+        for task, (_, variant) in enumerate(work):
+            constants.add(variant, answers[task])
+        notes = (*plan.notes, *plan.unmatched(constants))
         return States(f"{target_id(opened)} ({opened.hello.device.name})", tuple(found), notes)
 
 

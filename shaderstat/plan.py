@@ -5,7 +5,7 @@ The manifest's defaults lie lowest, then what it says of a pipeline, then the co
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from shaderstat.config import wishes
 from shaderstat.config.said import Entry, Manifest, Said, find
 from shaderstat.errors import ShaderstatError
 from shaderstat.memory import Memory
-from shaderstat.model import Diagnostic, Request, Setup, SpecOption
+from shaderstat.model import Answer, Diagnostic, Request, Setup, SpecOption
 from shaderstat.plain import dataclass
 from shaderstat.variants import Variant, variants
 
@@ -47,7 +47,7 @@ class Planned:
         setup: the device that it is compiled on.
         source: ``inferred``, ``archive``, or ``manifest`` where one says something of its state.
         entry: its name in the manifest, None where it isn't there.
-        run: what the manifest says of how it is run, the defaults first.
+        run: what the manifest says of how it is run: the defaults, and what it says of this pipeline.
         execution: how it is run, where it shall be.
         reads: the file that a buffer goes to after its run; None for none.
     """
@@ -78,6 +78,24 @@ class Planned:
         return found
 
 
+@dataclass(slots=True)
+class Constants:
+    """The constants that modules turned out to have: `told` where an answer says so of its modules, `untold` where one
+    doesn't, since it came to nothing before they were read."""
+
+    found: set[Constant] = field(default_factory=set)
+    told: bool = False
+    untold: bool = False
+
+    def add(self, variant: Variant, answer: Answer) -> None:
+        """What the answer to this variant tells."""
+        self.found.update(variant.choices[place][:2] for place in answer.spec_found)
+        if answer.status == "ok" or answer.spec_found:
+            self.told = True
+        else:
+            self.untold = True
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """All of it; `constants` are those that were named, and by whom, for telling which of them nothing has; `config` is
@@ -88,12 +106,15 @@ class Plan:
     constants: Mapping[Constant, str] = field(default_factory=dict)
     config: str | None = None
 
-    def unmatched(self, found: Collection[Constant]) -> Iterator[Diagnostic]:
+    def unmatched(self, found: Constants) -> Iterator[Diagnostic]:
         """Constants that no module has: the answer is not the one that was asked for."""
+        if found.untold and not found.told:
+            return  # why there is no answer has been said
+        who = "no module that could be read" if found.untold else "no module"
         for (stage, constant), place in self.constants.items():
-            if (stage, constant) not in found:
+            if (stage, constant) not in found.found:
                 name = f"{stage}:{constant}" if stage else constant
-                yield Diagnostic("error", "spec/unmatched", f"{place} {name}: no module has this constant")
+                yield Diagnostic("error", "spec/unmatched", f"{place} {name}: {who} has this constant")
 
 
 def select(plan: Plan, request: Request) -> Plan:
@@ -240,7 +261,7 @@ class Outline:
             setup,
             "archive" if candidate.archived is not None else "manifest" if said else "inferred",
             entry,
-            tuple(one.run for one in (self._manifest.defaults, own) if one.run),
+            (self._manifest.defaults.run, own.run),
         )
 
     def _manifest_setup(self, own: Said, usual: Setup = USUAL) -> Setup:

@@ -144,6 +144,18 @@ def test_a_constant_that_no_module_has_is_said_at_the_end() -> None:
     assert end.run.diagnostics[-1] == note.diagnostic
 
 
+def test_what_could_not_be_read_may_have_had_the_constant(tmp_path: Path) -> None:
+    """tuned.comp's workgroup is constant 0: with 0 it is no module, and what is wrong with it has been said."""
+    tuned = str(SAMPLES / "tuned.comp.spv")
+    wrong = replace(MOCK, paths=(tuned,), spec=(parse("0=0"),))
+    report = Report.collect(engine.run(wrong))
+    assert [one.status for one in report.results] == ["invalid"]
+    assert report.run.diagnostics == ()
+    beside = replace(wrong, paths=(tuned, str(SAMPLES / "scale.comp.spv")))
+    (note,) = Report.collect(engine.run(beside)).run.diagnostics
+    assert note.message == "--spec 0: no module that could be read has this constant"
+
+
 def test_a_glob_that_matches_no_pipeline_is_an_error_that_lists_some() -> None:
     with pytest.raises(ShaderstatError, match="no pipeline matches") as caught:
         list(engine.run(replace(MOCK, pipelines=("nothing*",))))

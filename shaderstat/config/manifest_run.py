@@ -35,6 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "draw_mesh_tasks": "draw_mesh_tasks",
     "trace": "trace_rays",
 }
+MEMBER: Mapping[str, str] = {kind: name for name, kind in COMMANDS.items()}
 MEMBERS = (*COMMANDS, "extent", "repeat", "accumulate", "metrics", "buffers", "images", "vertices", "push", "read")
 
 
@@ -86,7 +87,7 @@ def words(layers: Sequence[runs.Said], kind: str) -> dict[str, Any]:
         if name == "commands":
             most = runs.FORMS[kind][3]
             sizes = [list(one.size[:most]) for one in value]
-            found[next(word for word, each in COMMANDS.items() if each == kind)] = sizes if len(sizes) > 1 else sizes[0]
+            found[MEMBER[kind]] = sizes if len(sizes) > 1 else sizes[0]
         elif name == "extent":
             found[name] = list(value)
         elif name == "push":
@@ -117,8 +118,8 @@ def _below(folder: str, name: str) -> str:
 
 
 def _commands(node: Node) -> list[Node]:
-    """One command, or a list of them: a list of plain numbers is one."""
-    if node.is_list and any(one.is_list or not isinstance(one.scalar(), int) for one in node.items()):
+    """One command, or a list of them: a list of plain numbers is one, whether or not they stand in quotes."""
+    if node.is_list and any(one.is_list or not one.source().isdigit() for one in node.items()):
         return node.items()
     return [node]
 

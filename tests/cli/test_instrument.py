@@ -362,8 +362,22 @@ def test_a_manifest_may_want_no_metrics(call: Call, scenario: Path) -> None:
 def test_an_option_that_nothing_takes_is_said(call: Call, scenario: Path) -> None:
     Path("shaderstat.yaml").write_text("pipelines: {scale: {modules: scale.comp.spv, run: {dispatch: 1}}}")
     done = call("instrument", "--draw", "3", "--scenario", scenario)
-    assert done.status == 2
+    assert (done.status, done.out) == (2, ""), "nothing runs before it is said"
     assert "error: --draw: nothing here takes it, but --dispatch" in done.err
+
+
+def test_a_manifests_command_that_its_pipeline_does_not_take_is_said(call: Call, scenario: Path) -> None:
+    """Defaults are of all pipelines, and so is what is said of several at once."""
+    Path("shaderstat.yaml").write_text(
+        "defaults: {run: {trace: 1}}\n"
+        "pipelines:\n"
+        "  scale: {modules: scale.comp.spv, run: {dispatch: 1, draw: 3}}\n"
+        "  water: {modules: [water.vert.spv, water.frag.spv], run: {draw: 3}}\n"
+    )
+    done = call("instrument", "--scenario", scenario)
+    assert done.status == 0
+    warnings = [line for line in done.err.splitlines() if "says nothing here" in line]
+    assert warnings == ["warning: scale: the manifest's draw says nothing here: what runs it is dispatch"]
 
 
 # ── Targets ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -62,6 +62,9 @@ def test_the_documented_example() -> None:
         ("dispatch: [4, 2]", [("dispatch", (4, 2, 1))]),
         ("dispatch: [[4, 2], 8, '1,1,3']", [("dispatch", (4, 2, 1)), ("dispatch", (8, 1, 1)), ("dispatch", (1, 1, 3))]),
         ("draw: [36, 100]\ntrace: [64, 64]", [("draw", (36, 100, 1)), ("trace_rays", (64, 64, 1))]),
+        ('dispatch: [4, "2"]', [("dispatch", (4, 2, 1))]),
+        ('dispatch: ["4", "2"]', [("dispatch", (4, 2, 1))]),
+        ("dispatch: [4, '2,1']", [("dispatch", (4, 1, 1)), ("dispatch", (2, 1, 1))]),
         ("draw_mesh_tasks: 2", [("draw_mesh_tasks", (2, 1, 1))]),
     ],
 )
