@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -216,8 +215,10 @@ class Tally:
             say(line)
             return
         command = ["shaderstat", "ir", *given.subject]
+        from shaderstat.reporters.text import shell_words
+
         columns = stderr_columns()
-        whole = f"{line}.  Its code: {shlex.join(command)}"
+        whole = f"{line}.  Its code: {shell_words(command)}"
         if columns is None or len(whole) <= columns:
             say(f"{line}.  Its code:", command)
         else:

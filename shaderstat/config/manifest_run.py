@@ -49,9 +49,12 @@ def read_run(node: Node, folder: str, *, files: bool) -> dict[str, Any]:
         ShaderstatError: a member or a value that can't be, with its line; a file that can't be read.
     """
 
-    def load(name: str) -> Fill:
+    def load(name: str, hint: str) -> Fill:
         path = os.path.join(folder, name)
-        return runs.of_file(path) if files else Fill("data", path=path)
+        return runs.of_file(path, hint) if files else Fill("data", path=path)
+
+    def there(name: str) -> bool:
+        return files and os.path.lexists(os.path.join(folder, name))
 
     found: dict[str, Any] = {}
     for name, value in node.mapping(MEMBERS).items():
@@ -65,7 +68,7 @@ def read_run(node: Node, folder: str, *, files: bool) -> dict[str, Any]:
         elif name in ("accumulate", "metrics"):
             found[name] = value.boolean()
         elif name == "push":
-            found[name] = _checked(value, lambda each: runs.push(each.source(), load))
+            found[name] = _checked(value, lambda each: runs.push(each.source(), load, there))
         elif name == "read":
             found[name] = _table(value, runs.slot, lambda path: _below(folder, path))
         elif name == "images":

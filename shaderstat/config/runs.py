@@ -19,7 +19,8 @@ from shaderstat.errors import ShaderstatError
 from shaderstat.instrumentation import COMMANDS, Command, Execution, Fill, ImageFill, Slot
 
 Said = Mapping[str, Any]
-Load = Callable[[str], Fill]
+# From a file's name and what to say instead of a file where it isn't there, to what the file holds.
+Load = Callable[[str, str], Fill]
 
 # What a buffer may hold, and what is read of a file for one.
 MAX_SIZE = 4 << 30
@@ -104,8 +105,11 @@ def vertex_binding(text: str) -> int:
     return int(text)
 
 
-def of_file(path: str) -> Fill:
+def of_file(path: str, hint: str) -> Fill:
     """What a file holds.
+
+    Args:
+        hint: what needs no file.
 
     Raises:
         Wrong: it can't be read, or is empty or too large.
@@ -115,8 +119,8 @@ def of_file(path: str) -> Fill:
     try:
         data = bytes_of(path, MAX_FILE + 1)
     except OSError as error:
-        words = "zeros:SIZE, random:SEED:SIZE and iota:SIZE need no file" if not os.path.lexists(path) else None
-        raise Wrong(f"{path}: can't be read: {error.strerror}", words) from None
+        gone = not os.path.lexists(path)
+        raise Wrong(f"{path}: can't be read: {error.strerror}", hint if gone else None) from None
     except ValueError as error:  # a NUL in its name
         raise Wrong(f"{path!r} is not a path: {error}") from None
     except ShaderstatError as error:
@@ -140,7 +144,8 @@ def fill(text: str, load: Load = of_file, *, sized: bool = True) -> Fill:
     """
     kind, *rest = text.split(":")
     if kind not in _FILLS:
-        return load(text)
+        of_size = ":SIZE" * sized
+        return load(text, f"zeros{of_size}, random:SEED{of_size} and iota{of_size} need no file")
     least = 1 if kind == "random" else 0
     if len(rest) > least + sized:
         form = f"{kind}{':SEED' * least}{':SIZE' * sized}"
@@ -163,14 +168,23 @@ def image(text: str, load: Load = of_file) -> ImageFill:
     return ImageFill(_extent(int(found[1]), int(found[2])), content)
 
 
-def push(text: str, load: Load = of_file) -> Fill:
-    """Bytes in hexadecimal, or what a file holds."""
+def push(text: str, load: Load = of_file, there: Callable[[str], bool] = os.path.lexists) -> Fill:
+    """Bytes in hexadecimal, or what a file holds.
+
+    Args:
+        there: whether there is a file of that name.
+
+    Raises:
+        Wrong: neither, or it may be either; the file can't be read.
+    """
     digits = re.sub(r"[\s_]", "", text.removeprefix("0x"))
-    if digits and all(digit in string.hexdigits for digit in digits):
-        if len(digits) % 2:
-            raise Wrong("hexadecimal digits are wanted, two a byte", f"a file of that name: ./{text}")
-        return Fill("data", data=bytes.fromhex(digits))
-    return load(text)
+    if not digits or not all(digit in string.hexdigits for digit in digits):
+        return load(text, "push constants are hexadecimal digits, two a byte: 0000803f, for instance")
+    if len(digits) % 2:
+        raise Wrong("hexadecimal digits are wanted, two a byte", f"a file of that name: ./{text}")
+    if not text.startswith("0x") and there(text):
+        raise Wrong("may be bytes, and is a file's name", f"0x{digits} are the bytes, ./{text} is the file")
+    return Fill("data", data=bytes.fromhex(digits))
 
 
 def assignment(text: str) -> tuple[str, str]:
@@ -305,7 +319,10 @@ def options(typed: Said) -> Iterator[str]:
     for binding, content in typed.get("vertices", {}).items():
         yield from ("--vertices", f"{binding}={words(content)}")
     if typed.get("push", Fill()).data:
-        yield from ("--push", typed["push"].data.hex())
+        yield from ("--push", f"0x{typed['push'].data.hex()}")
+    for (set_, binding), path in typed.get("read", {}).items():
+        if path is not None:
+            yield from ("--read", f"{set_}.{binding}={path}")
 
 
 def image_words(pixels: ImageFill) -> str:

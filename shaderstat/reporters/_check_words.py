@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from fractions import Fraction
 
 from shaderstat.budget import Check, Unanswered, Verdict
 from shaderstat.reporters._diff_words import plural
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import printable, shell_words
 
 
 def number_words(value: int | float | Fraction) -> str:
@@ -41,13 +40,13 @@ def place_words(check: Check) -> str:
 
 def again_words(check: Check) -> str:
     """The command that shows the number again."""
-    return printable(shlex.join(check.again))
+    return shell_words(check.again)
 
 
 def accept_words(check: Check) -> str:
     """What accepts the number."""
     if check.limit.relative:
-        return printable(f"{shlex.join(check.accept)}")
+        return shell_words(check.accept)
     which = "max" if check.limit.most else "min"
     if check.rule.compile_time is check.limit:
         which = "compile_time"

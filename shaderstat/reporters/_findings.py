@@ -13,7 +13,7 @@ from shaderstat.compare.outcome import DiffOutcome, lost
 from shaderstat.model import StatisticInfo
 from shaderstat.plain import dataclass
 from shaderstat.reporters import _check_words, _diff_words
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import printable, shell_words
 
 # From worst to best, in SARIF's words.
 LEVELS = ("error", "warning", "note")
@@ -138,7 +138,7 @@ def _unanswered(one: Unanswered) -> Finding:
         target=printable(one.target),
         path=_path(one.modules),
         identity=(one.pipeline,),
-        help=f"again: {printable(' '.join(one.reproduce))}" if one.reproduce else "",
+        help=f"again: {shell_words(one.reproduce)}" if one.reproduce else "",
         unanswered=True,
     )
 

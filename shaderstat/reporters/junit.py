@@ -13,7 +13,7 @@ from shaderstat.plain import dataclass
 from shaderstat.reporters import _check_words
 from shaderstat.reporters._findings import Finding, of_check, of_diff, subjects
 from shaderstat.reporters.base import Options
-from shaderstat.reporters.text import printable
+from shaderstat.reporters.text import printable, shell_words
 
 # What is counted: the root has no attribute for skipped tests (junit-10.xsd of Jenkins' xUnit plugin).
 _OUTER = {"failures": "failure", "errors": "error"}
@@ -77,7 +77,7 @@ def check(verdict: Verdict, stream: BinaryIO, options: Options) -> Sequence[str]
     for one in (*verdict.unanswered, *verdict.allowed):
         kind = "error" if one in verdict.unanswered else "skipped"
         words = _check_words.unanswered_words(one)
-        case = _Case(printable(one.pipeline), kind, f"status/{one.status}", words, printable(" ".join(one.reproduce)))
+        case = _Case(printable(one.pipeline), kind, f"status/{one.status}", words, shell_words(one.reproduce))
         suites.setdefault(printable(one.target), []).append(case)
     _write("shaderstat check", suites, verdict.problems, stream)
     return ()

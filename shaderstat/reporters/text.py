@@ -140,14 +140,35 @@ def wrap(text: str, columns: int | None) -> list[str]:
     return lines
 
 
+def shell_words(words: Sequence[str]) -> str:
+    r"""A command that a shell takes as it stands, all of it printable: what isn't is ``$'in\xff.bin'``, which bash, zsh,
+    ksh and POSIX.1-2024 take for those bytes."""
+    return " ".join(map(_quoted, words))
+
+
+def _quoted(word: str) -> str:
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(map(_in_dollar_quotes, word)) + "'"
+
+
+def _in_dollar_quotes(character: str) -> str:
+    if character in "\\'":
+        return "\\" + character
+    if character.isprintable():
+        return character
+    errors = "surrogateescape" if 0xDC80 <= ord(character) <= 0xDCFF else "surrogatepass"
+    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", errors))
+
+
 def wrap_command(start: str, words: Sequence[str], columns: int | None) -> list[str]:
     """A command that a shell takes as it stands, behind `start`; broken lines end in a backslash, as in a shell."""
-    line = printable(f"{start} {shlex.join(words)}")
+    line = f"{printable(start)} {shell_words(words)}"
     if columns is None or width(line) <= columns:
         return [line]
     lines = [start]
     for word in words:
-        quoted = printable(shlex.quote(word))
+        quoted = _quoted(word)
         if lines[-1] != start and width(f"{lines[-1]} {quoted}") > columns - 2:
             lines[-1] += " \\"
             lines.append(f"  {quoted}")

@@ -160,6 +160,8 @@ def test_a_later_layer_lies_over_an_earlier_one() -> None:
         ("run: {buffers: {0.0: gone.bin}}", 2, "gone.bin: can't be read", "zeros:SIZE"),
         ("run: {images: {0.0: 64}}", 2, "WxH", None),
         ("run: {push: 123}", 2, "two a byte", None),
+        ("run: {push: b3}", 2, "b3: may be bytes, and is a file's name", "0xb3 are the bytes"),
+        ("run: {push: zeros}", 2, "zeros: can't be read", "hexadecimal digits"),
         ("run: {read: {0.0: ''}}", 2, "an empty value", None),
         ("run: {read: {0.0: ../out.bin}}", 2, "../out.bin: is not below the manifest's folder", "--read"),
         ("run: {read: {0.0: a/../../out.bin}}", 2, "is not below the manifest's folder", "--read"),
@@ -174,6 +176,7 @@ def test_a_later_layer_lies_over_an_earlier_one() -> None:
 )
 def test_what_is_wrong_with_it(text: str, line: int, says: str, hint: str | None) -> None:
     Path("out").symlink_to("..")
+    Path("b3").write_bytes(b"1234")
     with pytest.raises(ShaderstatError) as caught:
         read(text)
     assert caught.value.message.startswith(f"shaderstat.yaml:{line}: ")

@@ -104,6 +104,33 @@ def test_push_constants_are_hexadecimal() -> None:
     assert runs.push("0000803f") == runs.push("0x0000_803F") == Fill("data", data=bytes.fromhex("0000803f"))
     with pytest.raises(Wrong, match="two a byte"):
         runs.push("123")
+    with pytest.raises(Wrong, match="can't be read") as caught:
+        runs.push("zeros:12")
+    assert caught.value.hint == "push constants are hexadecimal digits, two a byte: 0000803f, for instance"
+
+
+def test_a_file_whose_name_is_hexadecimal_is_not_taken_for_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("b3").write_bytes(b"1234")
+    with pytest.raises(Wrong, match="may be bytes, and is a file's name") as caught:
+        runs.push("b3")
+    assert caught.value.hint == "0xb3 are the bytes, ./b3 is the file"
+    assert runs.push("0xb3").data == b"\xb3" and runs.push("./b3").data == b"1234"
+
+
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [
+        (runs.fill, "zeros:SIZE, random:SEED:SIZE and iota:SIZE need no file"),
+        (lambda text: runs.image(f"8x8:{text}"), "zeros, random:SEED and iota need no file"),
+    ],
+)
+def test_what_needs_no_file_is_said_in_its_own_words(tmp_path: Path, read: Any, words: str) -> None:
+    with pytest.raises(Wrong) as caught:
+        read(str(tmp_path / "gone"))
+    assert caught.value.hint == words
 
 
 def test_slots() -> None:
@@ -177,14 +204,18 @@ NUMBERS = st.integers(1, 2**32 - 1)
     buffers=st.dictionaries(SLOTS, FILLS),
     vertices=st.dictionaries(st.integers(0, 31), FILLS),
     push=st.binary(min_size=1),
+    read=st.dictionaries(SLOTS, st.none() | st.sampled_from(["out.bin", "a=b", "in\udcff.bin"])),
 )
-def test_options_say_what_was_typed(commands: Any, repeat: int, buffers: Any, vertices: Any, push: bytes) -> None:
+def test_options_say_what_was_typed(
+    commands: Any, repeat: int, buffers: Any, vertices: Any, push: bytes, read: Any
+) -> None:
     typed = {
         "commands": commands,
         "repeat": repeat,
         "buffers": buffers,
         "vertices": vertices,
         "push": Fill("data", data=push),
+        "read": read,
     }
     words = [*runs.options(typed)]
     pairs = [*zip(words[::2], words[1::2], strict=True)]
@@ -193,4 +224,7 @@ def test_options_say_what_was_typed(commands: Any, repeat: int, buffers: Any, ve
     assert {runs.slot(place): runs.fill(value) for place, value in given} == buffers
     given = [runs.assignment(value) for name, value in pairs if name == "--vertices"]
     assert {runs.vertex_binding(place): runs.fill(value) for place, value in given} == vertices
-    assert ("--push", push.hex()) in pairs and ("--repeat", str(repeat)) in pairs
+    assert [runs.push(value).data for name, value in pairs if name == "--push"] == [push]
+    given = [runs.assignment(value) for name, value in pairs if name == "--read"]
+    assert {runs.slot(place): value for place, value in given} == {slot: path for slot, path in read.items() if path}
+    assert ("--repeat", str(repeat)) in pairs

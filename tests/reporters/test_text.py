@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import subprocess
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaderstat.reporters._cells import text as cell_text
@@ -20,6 +22,7 @@ from shaderstat.reporters.text import (
     printable,
     printable_lines,
     right,
+    shell_words,
     shorten,
     span,
     width,
@@ -156,3 +159,24 @@ def test_colour_is_there_where_it_was_asked_for() -> None:
     assert drawn("12", "utf-8", style="red") == b"12\n"
     assert drawn("12", "utf-8", style="bold red", colour=True) == b"\x1b[1;31m12\x1b[0m\n"
     assert drawn("  ", "utf-8", style="red", colour=True) == b"\n"
+
+
+NAMES = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
+
+
+@given(
+    st.lists(NAMES | st.binary(min_size=1).filter(lambda raw: 0 not in raw).map(os.fsdecode), min_size=1, max_size=4)
+)
+@settings(max_examples=30, deadline=None)
+def test_a_command_is_printable_and_a_shell_takes_it_as_it_stands(words: list[str]) -> None:
+    line = shell_words(words)
+    assert line.isprintable()
+    bash = ["bash", "-c", f"printf '%s\\0' {line}"]
+    said = subprocess.run([os.fsencode(one) for one in bash], capture_output=True, check=True, timeout=60).stdout
+    assert said.split(b"\0")[:-1] == [os.fsencode(word) for word in words]
+
+
+def test_what_looks_odd_is_said_as_shells_say_it() -> None:
+    assert (
+        shell_words(["a", "b c", "in\udcff.bin", "it's\n\u202e"]) == r"a 'b c' $'in\xff.bin' $'it\'s\x0a\xe2\x80\xae'"
+    )
