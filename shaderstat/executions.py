@@ -96,10 +96,14 @@ def _check_files(items: Sequence[Planned], typed: runs.Said, request: Request, c
                 continue
             place = os.path.realpath(path)
             slot = f"{name} set {set_} binding {binding}"
-            if place in owners or len(one.variants) > 1:
-                other = owners.get(place, f"another variant's set {set_} binding {binding}")
+            if len(one.variants) > 1:
                 raise ShaderstatError(
-                    f"{path}: {slot} can't be read into the file of {other}",
+                    f"{path}: {name} has {len(one.variants)} variants, and one file can't hold what each of them wrote",
+                    hint="--spec with one value for each constant is one variant",
+                )
+            if place in owners:
+                raise ShaderstatError(
+                    f"{path}: {slot} can't be read into the file of {owners[place]}",
                     hint="--pipeline, --entry and --spec choose one pipeline; a manifest has a run: for each",
                 )
             owners[place] = slot

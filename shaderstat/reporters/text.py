@@ -141,8 +141,8 @@ def wrap(text: str, columns: int | None) -> list[str]:
 
 
 def shell_words(words: Sequence[str]) -> str:
-    r"""A command that a shell takes as it stands, all of it printable: what isn't is ``$'in\xff.bin'``, which bash, zsh,
-    ksh and POSIX.1-2024 take for those bytes."""
+    r"""A command that a shell takes as it stands, all of it printable: what isn't is ``$'in\xff.bin'``, which bash,
+    zsh, ksh and POSIX.1-2024 take for those bytes."""
     return " ".join(map(_quoted, words))
 
 
