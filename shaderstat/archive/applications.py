@@ -10,7 +10,7 @@ from typing import Any
 
 from shaderstat.archive.format import NAMES, Tag, name
 from shaderstat.archive.layouts import chained
-from shaderstat.archive.members import bad, hash_of, number, read
+from shaderstat.archive.members import bad, hash_of, listed, number, read
 from shaderstat.archive.records import Records
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import Diagnostic, Setup
@@ -146,7 +146,7 @@ def _setup(records: Records, hash: int, remarks: list[Diagnostic]) -> Setup:
             number("uint32_t", value, f"{where}.{json}")
             application.append((member, max(value, _VULKAN_1_1) if member == "apiVersion" else value))
     switched = [("VkPhysicalDeviceFeatures", "robustBufferAccess", bool(features.get("robustBufferAccess", 0)))]
-    for place, each in enumerate(features.get("pNext") or ()):
+    for place, each in enumerate(listed(features.get("pNext") or [], f"{where}.pNext")):
         at = f"{where}.pNext[{place}]"
         s_type = each.get("sType") if isinstance(each, dict) else None
         struct = chained(s_type) if isinstance(s_type, int) else None

@@ -25,8 +25,10 @@ _RENDER_PASSES = {"renderPasses": "VkRenderPassCreateInfo", "renderPasses2": "Vk
 _CONVERSION = "VkSamplerYcbcrConversionCreateInfo"
 _DERIVATIVE = vulkan.value("VkPipelineCreateFlags", "VK_PIPELINE_CREATE_DERIVATIVE_BIT")
 
-# Libraries of libraries of libraries: none was ever seen, and a loop has no end.
+# Libraries of libraries of libraries: none was ever seen, and a loop has no end. Nor has, nearly, a pipeline of six
+# libraries that each are of the same six others, and so on.
 _MAX_DEPTH = 8
+_MAX_LIBRARIES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class Captured:
             Unsupported: ``archive/unknown-structure``, ``archive/unknown-member``: something of it is not known here.
         """
         try:
-            return _pipeline(self.records, self.tag, self.hash, ())
+            return _pipeline(self.records, self.tag, self.hash, (), [])
         except (InvalidSpirv, Unsupported) as error:
             error.path = error.path or self.path
             raise
@@ -108,10 +110,11 @@ class Captured:
 class _Objects:
     """What one pipeline is made of, each once: the lists of a PipelineSpec, and where in them what has which hash."""
 
-    def __init__(self, records: Records, tag: Tag, above: tuple[int, ...]) -> None:
+    def __init__(self, records: Records, tag: Tag, above: tuple[int, ...], made: list[int]) -> None:
         self._records = records
         self._tag = tag
         self._above = above
+        self._made = made
         self._places: dict[tuple[str, int], int] = {}
         self.lists: dict[str, list[Any]] = {
             type: []
@@ -145,7 +148,7 @@ class _Objects:
         if type == "VkSampler":
             return self._sampler(hash)
         if type == "VkPipeline":
-            return _pipeline(self._records, self._tag, hash, self._above)
+            return _pipeline(self._records, self._tag, hash, self._above, self._made)
         tag, struct = {
             "VkDescriptorSetLayout": (Tag.SET_LAYOUT, "VkDescriptorSetLayoutCreateInfo"),
             "VkPipelineLayout": (Tag.PIPELINE_LAYOUT, "VkPipelineLayoutCreateInfo"),
@@ -175,12 +178,17 @@ class _Objects:
         return {**plain, "pNext": chain} if chain else plain
 
 
-def _pipeline(records: Records, tag: Tag, hash: int, above: tuple[int, ...]) -> PipelineSpec:
-    if hash in above or len(above) > _MAX_DEPTH:
-        raise InvalidSpirv("archive/loop", f"{NAMES[tag]} {name(hash)} is made of itself, or too deeply nested")
-    objects = _Objects(records, tag, (*above, hash))
-    _, record = records.record(tag, hash)
+def _pipeline(records: Records, tag: Tag, hash: int, above: tuple[int, ...], made: list[int]) -> PipelineSpec:
+    """The pipeline; `above` are those that it is a library of, `made` all that the outermost of them is made of."""
     where = f"{NAMES[tag]} {name(hash)}"
+    if hash in above or len(above) > _MAX_DEPTH:
+        raise InvalidSpirv("archive/loop", f"{where} is made of itself, or too deeply nested")
+    made.append(hash)
+    if len(made) > _MAX_LIBRARIES:
+        outermost = f"{NAMES[tag]} {name((*above, hash)[0])}"
+        raise InvalidSpirv("limit/libraries", f"{outermost} is made of more than {_MAX_LIBRARIES} libraries")
+    objects = _Objects(records, tag, (*above, hash), made)
+    _, record = records.record(tag, hash)
     if tag is Tag.COMPUTE:
         if not isinstance(record.get("stage"), dict):
             raise bad(where, "it has no stage")
@@ -191,6 +199,8 @@ def _pipeline(records: Records, tag: Tag, hash: int, above: tuple[int, ...]) -> 
     for stage in [plain["stage"]] if tag is Tag.COMPUTE else plain.get("pStages", ()):
         if stage.get("module") is None or "pName" not in stage:
             raise bad(where, "a stage without a module, or without an entry point")
+    if tag is not Tag.COMPUTE and not plain.get("pStages") and not objects.lists["VkPipeline"] and not above:
+        raise bad(where, "it has no stage, nor libraries")
     layout = plain.pop("layout", None)
     if layout is None:
         plain["layout"] = None

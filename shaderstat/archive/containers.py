@@ -12,6 +12,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import BinaryIO, Protocol
 
 from shaderstat.archive.format import (
@@ -105,6 +106,7 @@ class Stream:
         self.path = path
         self._opened = opened
         self._index: dict[Tag, dict[int, int]] = {tag: {} for tag in Tag}
+        self._copies: dict[tuple[Tag, int], list[int]] = {}
         with opened() as file:
             size = file.seek(0, os.SEEK_END)
             problem = _bad_head(_read(file, 0, FILE_HEADER))
@@ -119,13 +121,23 @@ class Stream:
         return hash in self._index[tag]
 
     def payload(self, tag: Tag, hash: int) -> bytes:
-        at = self._index[tag][hash]
+        try:
+            return self._entry(tag, hash, self._index[tag][hash])
+        except InvalidSpirv as error:
+            for at in self._copies.get((tag, hash), ()):  # one that is damaged may be there once more
+                with suppress(InvalidSpirv):
+                    return self._entry(tag, hash, at)
+            raise error
+
+    def _entry(self, tag: Tag, hash: int, at: int) -> bytes:
         try:
             with self._opened() as file:
                 head = _read(file, at, HEADER.size)
                 header = Header(*HEADER.unpack(head)) if len(head) == HEADER.size else None
                 if header is None or int(header.key[24:], 16) != hash:
                     raise _changed()
+                if header.size > MAX_PAYLOAD:
+                    raise _too_large(header.size)
                 return _unpacked(header, _read(file, at + HEADER.size, header.size))
         except InvalidSpirv as error:
             error.offset = at
@@ -159,7 +171,9 @@ class Stream:
                 return
             tag = int(key[8:24], 16)
             if tag in known:  # later versions have more
-                self._index[Tag(tag)].setdefault(int(key[24:], 16), at)
+                hash = int(key[24:], 16)
+                if self._index[Tag(tag)].setdefault(hash, at) != at:
+                    self._copies.setdefault((Tag(tag), hash), []).append(at)
             at = end
 
 
@@ -253,11 +267,11 @@ def _unzipped(file: BinaryIO, info: zipfile.ZipInfo) -> bytes:
     Raises:
         InvalidSpirv: ``archive/zip``, ``archive/too-large``, ``input/changed``.
     """
-    if info.file_size > MAX_PAYLOAD:
-        raise _too_large(info.file_size)
+    if max(info.file_size, info.compress_size) > MAX_PAYLOAD:
+        raise _too_large(max(info.file_size, info.compress_size))
     head = _read(file, info.header_offset, _ZIP_HEADER.size)
     if len(head) < _ZIP_HEADER.size or not head.startswith(b"PK\x03\x04"):
-        raise _changed()
+        raise InvalidSpirv("archive/zip", "not where the .zip's directory says that it is")
     _, name_size, extra_size = _ZIP_HEADER.unpack(head)
     stored = _read(file, info.header_offset + _ZIP_HEADER.size + name_size + extra_size, info.compress_size)
     if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -274,7 +288,8 @@ def _unzipped(file: BinaryIO, info: zipfile.ZipInfo) -> bytes:
 
 
 def _read(file: BinaryIO, at: int, count: int) -> bytes:
-    """So many bytes, or as many as there are."""
+    """So many bytes, or as many as there are: no room is made for what a header claims and the file hasn't got."""
+    count = min(count, max(0, file.seek(0, os.SEEK_END) - at))
     file.seek(at)
     data = file.read(count)
     while data and len(data) < count:

@@ -75,7 +75,7 @@ def read(struct: str, record: Any, where: str, from_hash: FromHash) -> dict[str,
 
 def _read_chain(value: Any, where: str, from_hash: FromHash) -> list[list[Any]]:
     chain: list[list[Any]] = []
-    for place, each in enumerate(_list(value, where)):
+    for place, each in enumerate(listed(value, where)):
         at = f"{where}[{place}]"
         s_type = each.get("sType") if isinstance(each, dict) else None
         if not isinstance(s_type, int):
@@ -96,17 +96,17 @@ def _read(field: Field, value: Any, where: str, from_hash: FromHash) -> Any:
     if kind == "number":
         return number(type, value, where)
     if kind == "numbers":
-        return [number(type, each, f"{where}[{place}]") for place, each in enumerate(_list(value, where))]
+        return [number(type, each, f"{where}[{place}]") for place, each in enumerate(listed(value, where))]
     if kind == "pointer":
         return [number(type, value, where)]
     if kind == "struct":
         return read(type, value, where, from_hash)
     if kind == "structs":
-        return [read(type, each, f"{where}[{place}]", from_hash) for place, each in enumerate(_list(value, where))]
+        return [read(type, each, f"{where}[{place}]", from_hash) for place, each in enumerate(listed(value, where))]
     if kind == "handle":
         return _read_handle(type, value, where, from_hash)
     if kind == "handles":
-        return [_read_handle(type, each, f"{where}[{n}]", from_hash) for n, each in enumerate(_list(value, where))]
+        return [_read_handle(type, each, f"{where}[{n}]", from_hash) for n, each in enumerate(listed(value, where))]
     if not isinstance(value, str):
         raise bad(where, "text is wanted")
     if kind == "data":
@@ -149,9 +149,12 @@ def number(type: str, value: Any, where: str) -> Any:
     if found is not None:
         return found
     if type in _FLOATS:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise bad(where, f"a number is wanted, not {value!r:.60}")
-        return float(value)
+        try:
+            if not isinstance(value, bool) and isinstance(value, (int, float)) and math.isfinite(value):
+                return float(value)
+        except OverflowError:
+            pass  # a whole number that no float holds
+        raise bad(where, f"a number is wanted, not {value!r:.60}")
     if isinstance(value, bool):  # VkBool32 is a number here, but who knows
         value = int(value)
     if not isinstance(value, int):
@@ -196,7 +199,12 @@ def _is_wide(type: str) -> bool:
     return re.search(r"(Flags|FlagBits)[2-9]", type) is not None
 
 
-def _list(value: Any, where: str) -> list[Any]:
+def listed(value: Any, where: str) -> list[Any]:
+    """A list, as it must be.
+
+    Raises:
+        InvalidSpirv: ``archive/value``.
+    """
     if not isinstance(value, list):
         raise bad(where, "a list is wanted")
     return value
@@ -294,7 +302,7 @@ _Special = tuple[Callable[[Any, str, FromHash], Any], Callable[[Any, ToHash], An
 
 def _read_rectangles(value: Any, where: str, from_hash: FromHash) -> list[dict[str, Any]]:
     result = []
-    for place, each in enumerate(_list(value, where)):
+    for place, each in enumerate(listed(value, where)):
         at = f"{where}[{place}]"
         if not isinstance(each, dict) or not each.keys() <= {"x", "y", "width", "height"}:
             raise bad(at, "x, y, width and height are wanted")
@@ -316,10 +324,10 @@ def _read_type_lists(value: Any, where: str, from_hash: FromHash) -> list[dict[s
     return [
         {
             "pDescriptorTypes": [
-                number("VkDescriptorType", each, f"{where}[{place}]") for each in _list(types, f"{where}[{place}]")
+                number("VkDescriptorType", each, f"{where}[{place}]") for each in listed(types, f"{where}[{place}]")
             ]
         }
-        for place, types in enumerate(_list(value, where))
+        for place, types in enumerate(listed(value, where))
     ]
 
 
@@ -328,7 +336,7 @@ def _write_type_lists(value: Any, to_hash: ToHash) -> list[list[int]]:
 
 
 def _read_colour(value: Any, where: str, from_hash: FromHash) -> dict[str, Any]:
-    return {"uint32": [number("uint32_t", each, where) for each in _list(value, where)]}
+    return {"uint32": [number("uint32_t", each, where) for each in listed(value, where)]}
 
 
 def _write_colour(value: Any, to_hash: ToHash) -> list[int]:
@@ -343,7 +351,7 @@ def _write_colour(value: Any, to_hash: ToHash) -> list[int]:
 
 
 def _read_swizzle(value: Any, where: str, from_hash: FromHash) -> dict[str, Any]:
-    given = [number("VkComponentSwizzle", each, where) for each in _list(value, where)]
+    given = [number("VkComponentSwizzle", each, where) for each in listed(value, where)]
     if len(given) != 4:
         raise bad(where, "four components are wanted")
     return dict(zip("rgba", given, strict=True))

@@ -24,7 +24,10 @@ MAX_MODULE = 256 * 1024 * 1024
 _KEPT_BYTES = 16 * 1024 * 1024
 _KEPT_RECORDS = 4096
 
-_REFERENCE = re.compile(rb'"([0-9a-fA-F]{16})"')
+# As `members.hash_of` takes them.
+_REFERENCE = re.compile(rb'"([0-9a-fA-F]{1,16})"')
+# Half a character, in JSON's words: what no UTF-8 can say.
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 class Records:
@@ -38,7 +41,7 @@ class Records:
         self._records: OrderedDict[tuple[Tag, int], tuple[str, dict[str, Any]]] = OrderedDict()
         self._modules: OrderedDict[int, bytes] = OrderedDict()
         self._kept = 0
-        self._fingerprints: dict[tuple[Tag, int], bytes] = {}
+        self._looks: dict[tuple[Tag, int], tuple[bytes, tuple[tuple[Tag, int], ...]]] = {}
         self._generated: dict[tuple[Tag, int], Any] = {}
 
     @property
@@ -64,12 +67,16 @@ class Records:
         Raises:
             InvalidSpirv: ``archive/missing``, or what the container says.
         """
-        for container in self.containers:
-            if container.has(tag, hash):
-                return container.payload(tag, hash)
         error = InvalidSpirv("archive/missing", f"there is no {NAMES[tag]} {name(hash)}")
         error.path = self.containers[0].path
-        raise error
+        damaged: list[InvalidSpirv] = []
+        for container in self.containers:
+            if container.has(tag, hash):
+                try:
+                    return container.payload(tag, hash)
+                except InvalidSpirv as problem:  # another archive may have it whole
+                    damaged.append(problem)
+        raise (damaged or [error])[0]
 
     def record(self, tag: Tag, hash: int) -> tuple[str, dict[str, Any]]:
         """An object of a kind in `TOPS`, with the member of the payload that it stood in.
@@ -135,19 +142,35 @@ class Records:
         Raises:
             InvalidSpirv: ``archive/…``: some of them can't be read.
         """
-        found = self._fingerprints.get((tag, hash))
+        key = tag, hash
+        reached, pending = {key}, [key]
+        while pending:
+            for other in self._look(*pending.pop())[1]:
+                if other not in reached:
+                    reached.add(other)
+                    pending.append(other)
+        digest = hashlib.sha256(b"%x:%016x" % key)
+        for each in sorted(reached):
+            digest.update(self._look(*each)[0])
+        return digest.digest()
+
+    def _look(self, tag: Tag, hash: int) -> tuple[bytes, tuple[tuple[Tag, int], ...]]:
+        """A digest of an object's own payload, and what it may refer to: whatever has a name that stands in it."""
+        found = self._looks.get((tag, hash))
         if found is None:
-            self._fingerprints[tag, hash] = b""  # what refers to itself is told when it is read
             payload = self.payload(tag, hash)
-            digest = hashlib.sha256(payload)
             text = payload.partition(b"\0")[0]
-            for reference in sorted({int(each, 16) for each in _REFERENCE.findall(text)}):
-                for other in TOPS:
-                    if (other, reference) != (tag, hash) and any(
-                        each.has(other, reference) for each in self.containers
-                    ):
-                        digest.update(self.fingerprint(other, reference))
-            found = self._fingerprints[tag, hash] = digest.digest()
+            names = _REFERENCE.findall(text)
+            if b"\\" in text:  # a name may be written in other ways
+                document, _ = _json(payload, f"{NAMES[tag]} {name(hash)}")
+                names += _REFERENCE.findall(json.dumps(document).encode())
+            others = tuple(
+                (other, reference)
+                for reference in sorted({int(each, 16) for each in names})
+                for other in TOPS
+                if (other, reference) != (tag, hash) and self.has(other, reference)
+            )
+            found = self._looks[tag, hash] = hashlib.sha256(payload).digest(), others
         return found
 
     def _object(self, tag: Tag, hash: int) -> tuple[str, dict[str, Any]]:
@@ -199,17 +222,28 @@ def _json(payload: bytes, what: str) -> tuple[dict[str, Any], bytes]:
     text, _, binary = payload.partition(b"\0")
     try:
         found = _DECODER.decode(text.decode())
+        if _SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
     except RecursionError:
         raise InvalidSpirv("archive/json", f"{what}: nested too deeply") from None
-    except ValueError as error:  # a JSONDecodeError, a UnicodeDecodeError, an integer of thousands of digits
-        raise InvalidSpirv("archive/json", f"{what}: no JSON: {error}") from None
+    except json.JSONDecodeError as error:
+        how = f"{error.msg}, byte {len(error.doc[: error.pos].encode())}" if text.strip() else "nothing at all"
+        raise InvalidSpirv("archive/json", f"{what}: no JSON: {how}") from None
+    except UnicodeError:
+        raise InvalidSpirv("archive/json", f"{what}: text that is no Unicode") from None
+    except ValueError as error:  # of `_no_constant`, or an integer of thousands of digits
+        how = str(error) if str(error).endswith(_NO_NUMBER) else "a number of thousands of digits"
+        raise InvalidSpirv("archive/json", f"{what}: no JSON: {how}") from None
     if not isinstance(found, dict):
         raise InvalidSpirv("archive/json", f"{what}: an object is wanted")
     return found, binary
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(word + _NO_NUMBER)
+
+
+_NO_NUMBER = " is no number"
 
 
 _DECODER = json.JSONDecoder(parse_constant=_no_constant)

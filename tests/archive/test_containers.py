@@ -336,3 +336,29 @@ def test_hashes_are_in_the_order_of_their_numbers() -> None:
     hashes = [numbers.getrandbits(64) for _ in range(1000)]
     found = stream(MAGIC + b"".join(entry(7, hash) for hash in hashes))
     assert Records([found]).hashes(Tag.COMPUTE) == sorted(set(hashes))
+
+
+# ── Sizes that files claim and haven't got ────────────────────────────────────────────────────────────────────────
+
+
+def test_no_more_of_an_entry_is_read_than_one_may_have(tmp_path: Path) -> None:
+    """A sparse file of three gigabytes takes four kilobytes of a disk."""
+    path, size = tmp_path / "sparse.foz", 3 * 10**9
+    head = f"{7:024x}{1:016x}".encode() + struct.pack("<IIII", size, 2, 0, 500)
+    path.write_bytes(MAGIC + head)
+    os.truncate(path, len(MAGIC) + len(head) + size)
+    with pytest.raises(InvalidSpirv) as caught:
+        open_container(str(path), "sparse.foz").payload(Tag.COMPUTE, 1)
+    assert (caught.value.code, caught.value.offset) == ("archive/too-large", 16)
+
+
+def test_a_zip_that_claims_more_than_an_entry_may_have_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "an.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{7:024x}{1:016x}", b"{}" * 50)
+    found = open_container(str(path), "an.zip")
+    assert isinstance(found, ZipFile)
+    found._index[Tag.COMPUTE][1].compress_size = 2**62  # as a directory with ZIP64 fields may say
+    with pytest.raises(InvalidSpirv) as caught:
+        found.payload(Tag.COMPUTE, 1)
+    assert caught.value.code == "archive/too-large"
