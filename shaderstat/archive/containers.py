@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 import struct
 import zipfile
 import zlib
@@ -67,6 +68,9 @@ class Container(Protocol):
             InvalidSpirv: ``archive/…``: it can't be read, or isn't what its header says.
         """
 
+    def files(self) -> Iterable[str]:
+        """The files that it is read from."""
+
 
 def open_container(location: str, path: str) -> Container:
     """Index the archive at `location`: a stream, a ``.zip``, or the folder that a stream was unpacked to.
@@ -120,6 +124,9 @@ class Stream:
     def has(self, tag: Tag, hash: int) -> bool:
         return hash in self._index[tag]
 
+    def files(self) -> Iterable[str]:
+        return (self.path,)
+
     def payload(self, tag: Tag, hash: int) -> bytes:
         try:
             return self._entry(tag, hash, self._index[tag][hash])
@@ -141,7 +148,7 @@ class Stream:
                 return _unpacked(header, _read(file, at + HEADER.size, header.size))
         except InvalidSpirv as error:
             error.offset = at
-            error.message = f"{NAMES[tag]} {name(hash)}: {error.message}"
+            error.message = f"{NAMES[tag]} {name(hash)} at byte {at}: {error.message}"
             raise _blamed(error, self.path) from None
         except OSError as error:
             raise _blamed(_unreadable(error), self.path) from None
@@ -205,15 +212,29 @@ class Folder:
     def payload(self, tag: Tag, hash: int) -> bytes:
         if hash not in self._index[tag]:
             raise KeyError(hash)
-        file_name = f"{tag:02x}.{name(hash)}.json"
+        path = os.path.join(self.path, _file_name(tag, hash))
         try:
-            with open(os.path.join(self._location, file_name), "rb") as file:
-                data = file.read(MAX_PAYLOAD + 1)
+            # Without waiting: what lies there may be a pipe that nobody writes to.
+            descriptor = os.open(os.path.join(self._location, _file_name(tag, hash)), os.O_RDONLY | os.O_NONBLOCK)
+            with open(descriptor, "rb") as file:
+                found = os.fstat(descriptor)
+                if not stat.S_ISREG(found.st_mode):
+                    raise _blamed(InvalidSpirv("input/not-a-file", "is something else than a file"), path)
+                data = file.read(MAX_PAYLOAD + 1) if found.st_size <= MAX_PAYLOAD else None
         except OSError as error:
-            raise _blamed(_unreadable(error), os.path.join(self.path, file_name)) from None
-        if len(data) > MAX_PAYLOAD:
-            raise _blamed(_too_large(len(data)), os.path.join(self.path, file_name))
+            raise _blamed(_unreadable(error), path) from None
+        if data is None or len(data) > MAX_PAYLOAD:
+            raise _blamed(_too_large(found.st_size), path)
         return data
+
+    def files(self) -> Iterable[str]:
+        for tag, hashes in self._index.items():
+            for hash in hashes:
+                yield os.path.join(self._location, _file_name(tag, hash))
+
+
+def _file_name(tag: Tag, hash: int) -> str:
+    return f"{tag:02x}.{name(hash)}.json"
 
 
 class ZipFile:
@@ -248,6 +269,9 @@ class ZipFile:
     def has(self, tag: Tag, hash: int) -> bool:
         return hash in self._index[tag]
 
+    def files(self) -> Iterable[str]:
+        return (self.path,)
+
     def payload(self, tag: Tag, hash: int) -> bytes:
         info = self._index[tag][hash]
         try:
@@ -255,7 +279,7 @@ class ZipFile:
                 return _unzipped(file, info)
         except InvalidSpirv as error:
             error.offset = info.header_offset
-            error.message = f"{NAMES[tag]} {name(hash)}: {error.message}"
+            error.message = f"{NAMES[tag]} {name(hash)} at byte {error.offset}: {error.message}"
             raise _blamed(error, self.path) from None
         except OSError as error:
             raise _blamed(_unreadable(error), self.path) from None

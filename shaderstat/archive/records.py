@@ -162,8 +162,7 @@ class Records:
             text = payload.partition(b"\0")[0]
             names = _REFERENCE.findall(text)
             if b"\\" in text:  # a name may be written in other ways
-                document, _ = _json(payload, f"{NAMES[tag]} {name(hash)}")
-                names += _REFERENCE.findall(json.dumps(document).encode())
+                names += _REFERENCE.findall(json.dumps(self.document(tag, hash)).encode())
             others = tuple(
                 (other, reference)
                 for reference in sorted({int(each, 16) for each in names})

@@ -177,7 +177,10 @@ class Tally:
     def _tell(self, result: Result, pipeline: Pipeline | None) -> None:
         """One bad result: what, which file, why, and the command that shows it again."""
         self.progress.clear()
-        where = ", ".join(dict.fromkeys(module.path for module in pipeline.modules)) if pipeline else result.pipeline
+        paths = [module.path for module in pipeline.modules] if pipeline else []
+        # Of what a captured pipeline that can't be read is made nothing is known, but which archive it is in.
+        paths = paths or [f"{one.path}:{result.pipeline}" for one in result.diagnostics if one.path is not None]
+        where = ", ".join(dict.fromkeys(paths)) or result.pipeline
         message, hint = cause(result)
         failure = result.failure
         if not self._given.shows_problems:

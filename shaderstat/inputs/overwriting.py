@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.candidates import Candidate
+
+if TYPE_CHECKING:
+    from shaderstat.archive.records import Records
 
 
 def refuse_to_overwrite(
@@ -21,7 +25,7 @@ def refuse_to_overwrite(
     known = {identity: path for path in outputs for identity in _identity(path)}
     if not known:
         return
-    for location in dict.fromkeys(location for each in candidates for location in _locations(each)):
+    for location in dict.fromkeys(_locations(candidates)):
         for identity in _identity(location):
             if identity in known:
                 raise ShaderstatError(
@@ -30,11 +34,17 @@ def refuse_to_overwrite(
                 )
 
 
-def _locations(candidate: Candidate) -> Iterator[str]:
-    for module in candidate.modules:
-        yield module.source.location if module.source is not None else module.path
-    if candidate.archived is not None:
-        yield candidate.archived.captured.path
+def _locations(candidates: Iterable[Candidate]) -> Iterator[str]:
+    archives: dict[int, Records] = {}
+    for candidate in candidates:
+        for module in candidate.modules:
+            yield module.source.location if module.source is not None else module.path
+        if candidate.archived is not None:
+            records = candidate.archived.captured.records
+            archives[id(records)] = records
+    for records in archives.values():
+        for container in records.containers:
+            yield from container.files()
 
 
 def _identity(path: str) -> Iterator[tuple[int, int]]:

@@ -148,3 +148,20 @@ def test_machine_code_of_a_real_driver(shaderstat: Run, samples: Path) -> None:
     assert "s_endpgm" in done.stdout
     # Mesa 22.3's name for it, and that of Mesa 23 and later
     assert re.match("── scale · 0 (Compute Shader|compute) · Assembly · radv:navi21 ─", done.stdout)
+
+
+def test_a_captured_pipeline_that_can_not_be_read_is_named_with_its_archive(
+    shaderstat: Run, samples: Path, tmp_path: Path
+) -> None:
+    whole, broken = tmp_path / "whole.foz", tmp_path / "broken.foz"
+    shaderstat(samples / "scale.comp.spv", *MOCK, "-o", f"foz:{whole}")
+    data = bytearray(whole.read_bytes())
+    at = data.rindex(b"%024x" % 7)  # the compute pipeline's entry: 24 digits of its tag, 16 of its hash
+    hash = data[at + 24 : at + 40].decode()
+    data[at + 40 + 16] ^= 1  # the first byte of its payload, behind four words
+    broken.write_bytes(data)
+    done = shaderstat(broken, *MOCK, "--json", "--no-cache")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0] == (
+        f"error: {broken}:{hash}: compute pipeline {hash} at byte {at}: its checksum does not match its bytes"
+    )

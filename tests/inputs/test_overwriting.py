@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from shaderstat.errors import ShaderstatError
+from shaderstat.archive.containers import open_container
+from shaderstat.archive.format import Tag
+from shaderstat.archive.writer import Writer
+from shaderstat.errors import InvalidSpirv, ShaderstatError
 from shaderstat.inputs import find, refuse_to_overwrite
+from tests.archive.corpus import compute
 from tests.inputs.modules import COMPUTE_MODULE, write
 
 
@@ -48,3 +52,35 @@ def test_other_files_and_what_is_not_there_yet_may_be_written(folder: Path) -> N
 
 def test_a_module_of_standard_input_is_no_file(folder: Path) -> None:
     refuse_to_overwrite(("report.json",), find(["-"], stdin=COMPUTE_MODULE))
+
+
+# ── Archives ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def record(folder: Path) -> str:
+    """A record of an unpacked archive."""
+    with open("an.foz", "wb") as stream:
+        hash = Writer(stream).add(compute())
+    archive = open_container("an.foz", "an.foz")
+    os.mkdir("unpacked")
+    for tag in Tag:
+        for each in archive.hashes(tag):
+            Path(f"unpacked/{tag:02x}.{each:016x}.json").write_bytes(archive.payload(tag, each))
+    return f"unpacked/07.{hash:016x}.json"
+
+
+def test_no_record_of_an_unpacked_archive_is_overwritten(record: str) -> None:
+    with pytest.raises(ShaderstatError, match="is an input of this run"):
+        refuse_to_overwrite((record,), find(["unpacked"]))
+    refuse_to_overwrite(("unpacked/report.json", "report.json"), find(["unpacked"]))
+
+
+def test_a_pipe_among_the_records_of_an_archive_is_not_waited_for(record: str) -> None:
+    os.unlink(record)
+    os.mkfifo(record)
+    (candidate,) = find(["unpacked"])
+    assert candidate.archived is not None
+    with pytest.raises(InvalidSpirv) as caught:
+        candidate.archived.state()
+    assert (caught.value.code, caught.value.path) == ("input/not-a-file", record)
