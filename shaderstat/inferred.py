@@ -165,5 +165,5 @@ def lines(states: States) -> Iterator[str]:
     from shaderstat._version import __version__
     from shaderstat.config.write import manifest
 
-    head = [f"What shaderstat {__version__} inferred for {states.device}; every line may be changed or left out."]
+    head = [f"State for {states.device}, by shaderstat {__version__}; every line may be changed or left out."]
     yield from manifest([one.written for one in states.pipelines if one.written is not None], head)

@@ -59,7 +59,7 @@ class FossilizeCsv:
             self._result(event)
 
     def close(self) -> None:
-        self._rows.write([[*COLUMNS, *(printable(name) for name, _ in self._columns)]])
+        self._rows.write([[*COLUMNS, *(_cells.text(name) for name, _ in self._columns)]])
         self._rows.write([*head, *(cells.get(key, "") for key in self._columns)] for head, cells in self._gathered)
 
     def remarks(self) -> Sequence[str]:
@@ -76,13 +76,13 @@ class FossilizeCsv:
         for executable in result.executables:
             stages = sum(durations.stages.get(stage, 0) for stage in executable.stages)
             head = [
-                printable(_database(pipeline)),
+                _cells.text(_database(pipeline)),
                 self._kinds.get(pipeline.kind or "", ""),
                 _hash(pipeline),
                 str(durations.wall or 0),
                 str(durations.pipeline or 0),
                 str(stages),
-                printable(executable.name),
+                _cells.text(executable.name),
                 str(executable.subgroup_size or 0),
             ]
             self._gathered.append((head, self._statistics(executable)))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +97,14 @@ def test_what_we_write_in_that_form_is_read_back() -> None:
         [("VGPRs", 8)],
     ]
     assert report.pipelines[0].id == "ab" * 8
+
+
+def test_no_cell_is_a_formula() -> None:
+    named = replace(executable((VGPRS, 24), (SPILLED_VGPRS, 0)), name="=cmd|' /c x'!A0")
+    text = written("fossilize-csv", run(pipeline("a", named)))
+    cells = [cell for row in csv.reader(io.StringIO(text.decode())) for cell in row]
+    assert "'=cmd|' /c x'!A0" in cells
+    assert not any(cell.startswith(("=", "+", "-", "@")) for cell in cells)
 
 
 def test_the_users_scripts_read_it(tmp_path: Path) -> None:
