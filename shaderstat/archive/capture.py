@@ -95,7 +95,7 @@ class Captured:
 
         Raises:
             InvalidSpirv: ``archive/…``: something of it is broken or not there.
-            Unsupported: ``archive/unknown-structure``, ``archive/unknown-member``: something of it is not known here.
+            Unsupported: ``archive/unknown-structure``, ``…-member`` or ``…-value``: something of it is not known here.
         """
         try:
             return _pipeline(self.records, self.tag, self.hash, (), [])

@@ -44,7 +44,7 @@ def read(struct: str, record: Any, where: str, from_hash: FromHash) -> dict[str,
 
     Raises:
         InvalidSpirv: ``archive/value``: not of the kind that it must be.
-        Unsupported: ``archive/unknown-structure`` or ``archive/unknown-member``.
+        Unsupported: ``archive/unknown-structure``, ``archive/unknown-member`` or ``archive/unknown-value``.
     """
     if not isinstance(record, dict):
         raise bad(where, "an object is wanted")
@@ -144,6 +144,7 @@ def number(type: str, value: Any, where: str) -> Any:
 
     Raises:
         InvalidSpirv: ``archive/value``.
+        Unsupported: ``archive/unknown-value``: an enumeration's, newer than the tables or none at all.
     """
     found = _known.get((type, value)) if isinstance(value, int) else None
     if found is not None:
@@ -163,6 +164,8 @@ def number(type: str, value: Any, where: str) -> Any:
         found = _named(type, value)
     except OverflowError:
         raise bad(where, f"{value} is out of range for {type}") from None
+    if found is value and vulkan.values(type) and not vulkan.is_flags(type):
+        raise Unsupported("archive/unknown-value", f"{where}: no {type} that is known here is {value}")
     if len(_known) < _REMEMBERED:
         _known[type, value] = found
     return found

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shaderstat.child.prepare import Prepared, choose
 from shaderstat.errors import InvalidSpirv, Unsupported
 from shaderstat.model import STAGE_BITS, Diagnostic, Job
+from shaderstat.pipeline.given import check_given
 from shaderstat.pipeline.layout import specialization
 from shaderstat.pipeline.overrides import check_provided, overlay
 from shaderstat.pipeline.spec import PipelineSpec, Plain, SpecModule, to_plain, unpack
@@ -46,6 +47,7 @@ def prepare_state(job: Job) -> tuple[PipelineSpec, Prepared]:
 
     Raises:
         InvalidSpirv: broken words, no such entry point, a specialization that isn't its constant's.
+            ``archive/layout``: descriptors that its layout lacks.
         Unsupported: a foreign flavour of SPIR-V, or a value that is none of its constant's type.
     """
     assert job.state is not None
@@ -59,12 +61,14 @@ def check_state(spec: PipelineSpec, stages: tuple[StageInput, ...], facts: Devic
     """Hold everything that a pipeline is made of against what the device has.
 
     Raises:
-        Unsupported: ``vulkan/extension-missing``, ``vulkan/feature-missing``, ``vulkan/limit`` or ``vulkan/format``.
+        Unsupported: ``vulkan/extension-missing``, ``vulkan/feature-missing``, ``vulkan/limit`` or ``vulkan/format``,
+            ``pipeline/state`` where it names what it doesn't have.
         InvalidSpirv: ``spirv/local-size``.
     """
     for stage in stages:
         with blame(stage.path):
             check_stage(stage.entry, facts)
+    check_given(spec, stages, facts)
     for said in (spec.create_info, spec.layout, spec.render_pass, *spec.set_layouts, *spec.samplers, *spec.conversions):
         check_provided(said, facts)
     if spec.conversions and not facts.has_feature(
@@ -113,7 +117,7 @@ def _is_what_modules_lead_to(
 ) -> bool:
     """Whether the state is the one that is inferred of the modules with everything of it said over that: what an
     application didn't have may be inferred all the same. Stages that were generated for it must be so again."""
-    if _names_struct(plain, _UNIONS):
+    if _names_struct(plain, _MAPPING):
         return False
     real = [(one, info) for one, info in zip(stages, plain["stages"], strict=True) if not info["synthetic"]]
     samplers = [_said(each) for each in plain["samplers"]]
@@ -147,8 +151,9 @@ def _generated(spec: PipelineSpec) -> set[bytes]:
 
 
 _OF_STAGES = ("flags", "pNext")
-# Structures with a union that says itself which of its members counts: there are no words for that.
-_UNIONS = "VkShaderDescriptorSetAndBindingMappingInfoEXT"
+# Bindings as places of a descriptor heap. It has a union that says itself which of its members counts: there are no
+# words for that.
+_MAPPING = "VkShaderDescriptorSetAndBindingMappingInfoEXT"
 
 
 def _names_struct(value: Any, name: str) -> bool:
@@ -209,7 +214,10 @@ def _prepared(spec: PipelineSpec, job: Job, stages: list[StageInput], found: set
     modules = list(spec.modules)
     create_info = dict(spec.create_info)
     infos = [create_info["stage"]] if spec.kind == "compute" else create_info.get("pStages") or []
-    changed = [_stage(info, modules, job, stages, found) for info in infos]
+    changed = []
+    for info in infos:
+        changed.append(_stage(info, modules, job, stages, found))
+        _check_bindings(spec, info, stages[-1])
     if spec.kind == "compute":
         create_info["stage"] = changed[0]
     elif changed:
@@ -230,18 +238,41 @@ def _stage(
         words = load(module.words)
         modules[info["module"]] = replace(module, words=words.tobytes())
         reflection = reflect(words, only=only)
-        entry = choose(reflection.entries, *only)
+        entry = choose(reflection.entries, *only, words)
         own = dict(_values(info.get("pSpecializationInfo"), entry.spec_constants))
         chosen, places = resolve(job.spec, only[0], entry.spec_constants)
         values = {**own, **chosen}
         if values:
             reflection = reflect(words, values, only=only)
-            entry = choose(reflection.entries, *only)
+            entry = choose(reflection.entries, *only, words)
         stages.append(StageInput(words.tobytes(), module.path, reflection, entry, values))
         found |= places
         if not chosen:
             return dict(info)
         return {**info, "pSpecializationInfo": specialization(entry.spec_constants, values)}
+
+
+def _check_bindings(spec: PipelineSpec, info: Plain, stage: StageInput) -> None:
+    """What a stage uses must be in the layout (VUID-VkGraphicsPipelineCreateInfo-layout-07988, -07991): drivers look it
+    up there without asking. Stages that map their bindings to descriptor heaps have none of it."""
+    if _MAPPING in (name for name, _ in info.get("pNext") or ()):
+        return
+    numbers = spec.layout.get("pSetLayouts", range(len(spec.set_layouts)))
+    with blame(stage.path):
+        for one in stage.entry.bindings:
+            place = numbers[one.set] if one.set < len(numbers) else None
+            bindings = () if place is None else spec.set_layouts[place].get("pBindings", ())
+            given: Plain = next((each for each in bindings if each.get("binding", 0) == one.binding), {})
+            count = given.get("descriptorCount", 0)
+            name = f" ({one.name})" if one.name else ""
+            what = f"it uses set {one.set} binding {one.binding}{name}"
+            if not count:
+                raise InvalidSpirv("archive/layout", f"{what}, which its captured layout doesn't have")
+            is_bytes = given.get("descriptorType") == "VK_DESCRIPTOR_TYPE_INLINE_UNIFORM_BLOCK"
+            if isinstance(one.count, int) and one.count > count and not is_bytes:
+                raise InvalidSpirv(
+                    "archive/layout", f"{what} as an array of {one.count}: its captured layout has {count} of it"
+                )
 
 
 def _values(info: Plain | None, constants: tuple[SpecConstant, ...]) -> Iterator[tuple[int, int | float | bool]]:

@@ -22,6 +22,7 @@ from shaderstat.child.watchdog import Watchdog
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
 from shaderstat.model import STAGE_BITS, Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
 from shaderstat.pipeline import profiles, requirements
+from shaderstat.pipeline.given import check_given
 from shaderstat.pipeline.overrides import overlay
 from shaderstat.pipeline.spec import PipelineSpec, pack, to_plain
 from shaderstat.pipeline.stages import StageInput, blame
@@ -153,6 +154,7 @@ class Child:
                 spec = captured
             if job.layers:
                 spec = overlay(spec, job.layers, prepared.stages, backend.facts)
+                check_given(spec, prepared.stages, backend.facts)
             remarks += spec.remarks
             if not job.compile:
                 plain = to_plain(spec)

@@ -12,7 +12,8 @@ from shaderstat.pipeline.stages import StageInput, blame
 from shaderstat.plain import dataclass
 from shaderstat.spirv.facts import EntryPoint
 from shaderstat.spirv.reflect import reflect
-from shaderstat.spirv.words import load
+from shaderstat.spirv.scan import scan
+from shaderstat.spirv.words import Words, load
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +45,25 @@ def prepare(job: Job) -> Prepared:
         with blame(module.path):
             words = load(module.data)
             reflection = reflect(words, only=only)
-            entry = choose(reflection.entries, *only)
+            entry = choose(reflection.entries, *only, words)
             values, found = resolve(job.spec, module.stage, entry.spec_constants)
             spec_found |= found
             if values:
                 reflection = reflect(words, values, only=only)
-                entry = choose(reflection.entries, *only)
+                entry = choose(reflection.entries, *only, words)
             stages.append(StageInput(words.tobytes(), module.path, reflection, entry, values))
             remarks += (replace(each, path=module.path) for each in mixed_types(entry.spec_constants))
     return Prepared(tuple(stages), tuple(sorted(spec_found)), tuple(dict.fromkeys(remarks)))
 
 
-def choose(entries: Sequence[EntryPoint], stage: str, name: str) -> EntryPoint:
+def choose(entries: Sequence[EntryPoint], stage: str, name: str, words: Words) -> EntryPoint:
     """The entry point of that stage *and* name: one name may stand for several stages.
 
     Raises:
-        InvalidSpirv: ``spirv/no-entry-point``; the message lists what there is.
+        InvalidSpirv: ``spirv/no-entry-point``; the message lists those of the whole module.
     """
     for entry in entries:
         if entry.stage == stage and entry.name == name:
             return entry
-    there = ", ".join(f"{entry.name!r} ({entry.stage})" for entry in entries[:8]) or "none"
+    there = ", ".join(f"{entry.name!r} ({entry.stage})" for entry in scan(words.tobytes()).entries[:8]) or "none"
     raise InvalidSpirv("spirv/no-entry-point", f"no {stage} entry point {name!r}; there are: {there}")

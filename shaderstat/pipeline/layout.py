@@ -30,7 +30,7 @@ _COMBINABLE = frozenset(("SAMPLER", "SAMPLED_IMAGE", "COMBINED_IMAGE_SAMPLER"))
 
 # VkPhysicalDeviceLimits that each descriptor type counts against, without their "maxPerStage…" and "maxDescriptorSet…"
 # (VUID-VkPipelineLayoutCreateInfo-descriptorType-03016 to -03033).
-_COUNTED_AS: Mapping[str, tuple[tuple[str, str], ...]] = {
+COUNTED_AS: Mapping[str, tuple[tuple[str, str], ...]] = {
     "SAMPLER": (("maxPerStageDescriptorSamplers", "maxDescriptorSetSamplers"),),
     "COMBINED_IMAGE_SAMPLER": (
         ("maxPerStageDescriptorSamplers", "maxDescriptorSetSamplers"),
@@ -248,7 +248,7 @@ def _merge(slots: Slots, binding: Binding, bit: int, path: str) -> None:
 
 def _counters(slot: _Slot) -> Iterator[tuple[str, int]]:
     """The limits that a slot counts against: (member, stage), the stage being 0 for the whole layout's."""
-    members = _COUNTED_AS.get(slot.type, ())
+    members = COUNTED_AS.get(slot.type, ())
     for _, per_layout in members:
         yield per_layout, 0
     for stage in _bits(slot.stages):

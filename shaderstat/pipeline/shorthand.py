@@ -72,13 +72,17 @@ def index(samplers: list[Plain], sampler: Plain) -> int:
 # ── Stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _subgroup_size(
-    spec: PipelineSpec, size: int, stages: Sequence[StageInput], facts: DeviceFacts
-) -> tuple[PipelineSpec, str]:
-    """VkPipelineShaderStageRequiredSubgroupSizeCreateInfo on every stage that isn't generated."""
+def check_subgroup_size(size: int, stages: Sequence[StageInput], facts: DeviceFacts) -> None:
+    """Hold a required subgroup size against the device and each of `stages`.
+
+    Raises:
+        Unsupported: ``vulkan/feature-missing`` or ``vulkan/limit``; ``pipeline/state`` of what is no size at all.
+    """
     lacking = f"subgroup size {size}: {facts.device.name}"
     if not facts.has_feature(*_SIZE_CONTROL):
         raise Unsupported("vulkan/feature-missing", f"{lacking} lacks {'.'.join(_SIZE_CONTROL)}")
+    if size.bit_count() != 1:  # VUID-VkPipelineShaderStageRequiredSubgroupSizeCreateInfo-requiredSubgroupSize-02760
+        raise Unsupported("pipeline/state", f"subgroup size {size}: it must be a power of two")
     low, high = facts.property(_SIZES, "minSubgroupSize"), facts.property(_SIZES, "maxSubgroupSize")
     if (low is not None and size < low) or (high is not None and size > high):
         raise Unsupported("vulkan/limit", f"{lacking} has {low} to {high} (minSubgroupSize, maxSubgroupSize)")
@@ -100,6 +104,13 @@ def _subgroup_size(
                 f"subgroup size {size}: {x * y * z} invocations are more than {most} subgroups of it"
                 f" ({facts.device.name}'s maxComputeWorkgroupSubgroups)",
             )
+
+
+def _subgroup_size(
+    spec: PipelineSpec, size: int, stages: Sequence[StageInput], facts: DeviceFacts
+) -> tuple[PipelineSpec, str]:
+    """VkPipelineShaderStageRequiredSubgroupSizeCreateInfo on every stage that isn't generated."""
+    check_subgroup_size(size, stages, facts)
     given = {(FLAG_NAMES[stage.entry.stage], stage.entry.name) for stage in stages}
 
     def sized(info: Plain) -> Plain:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 from shaderstat.archive.layouts import FIELDS, fields
@@ -105,16 +106,38 @@ def render_pass2(filler: Filler) -> dict[str, Any]:
     for name, members in subpass["pNext"]:
         if name == "VkSubpassDescriptionDepthStencilResolve":
             members["pDepthStencilResolveAttachment"] = reference()
+    subpasses = [subpass, chained("VkSubpassDescription2", pDepthStencilAttachment=None)]
     return chained(
         "VkRenderPassCreateInfo2",
-        pAttachments=[chained("VkAttachmentDescription2") for _ in range(3)],
-        pDependencies=[chained("VkSubpassDependency2")],
-        pSubpasses=[subpass, chained("VkSubpassDescription2", pDepthStencilAttachment=None)],
+        pAttachments=[chained("VkAttachmentDescription2") for _ in range(count_attachments(subpasses))],
+        pDependencies=[chained("VkSubpassDependency2", srcSubpass=0, dstSubpass=1)],
+        pSubpasses=subpasses,
     )
 
 
+def count_attachments(subpasses: list[dict[str, Any]]) -> int:
+    """Have every reference name an attachment of its own; how many these are."""
+    number = count()
+
+    def name(value: Any) -> None:
+        if isinstance(value, dict):
+            if "attachment" in value:
+                value["attachment"] = next(number)
+            if "pPreserveAttachments" in value:
+                value["pPreserveAttachments"] = [next(number) for _ in value["pPreserveAttachments"]]
+        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            name(each)
+
+    name(subpasses)
+    return next(number)
+
+
 def render_pass(filler: Filler) -> dict[str, Any]:
-    return filler.struct("VkRenderPassCreateInfo", pNext=chain(filler, "VkRenderPassCreateInfo"))
+    plain = filler.struct("VkRenderPassCreateInfo", pNext=chain(filler, "VkRenderPassCreateInfo"))
+    number = count_attachments(plain["pSubpasses"])
+    plain["pAttachments"] = [filler.struct("VkAttachmentDescription") for _ in range(number)]
+    plain["pDependencies"] = [filler.struct("VkSubpassDependency", srcSubpass=0, dstSubpass=1)]
+    return plain
 
 
 STATES = {
@@ -173,13 +196,22 @@ def ray_tracing(*libraries: PipelineSpec, flags: int = 0) -> PipelineSpec:
     """
     filler = Filler()
     groups = [
-        filler.struct("VkRayTracingShaderGroupCreateInfoKHR", generalShader=0, closestHitShader=UNUSED),
-        filler.struct("VkRayTracingShaderGroupCreateInfoKHR"),
-    ]
+        filler.struct(
+            "VkRayTracingShaderGroupCreateInfoKHR",
+            generalShader=1, closestHitShader=UNUSED, anyHitShader=UNUSED, intersectionShader=UNUSED,
+        ),
+        filler.struct(
+            "VkRayTracingShaderGroupCreateInfoKHR",
+            generalShader=UNUSED, closestHitShader=2, anyHitShader=3, intersectionShader=4,
+        ),
+    ]  # fmt: skip
     create_info = filler.struct(
         "VkRayTracingPipelineCreateInfoKHR",
         flags=flags,
-        pStages=[stage(filler, "RAYGEN_BIT_KHR", 0), stage(filler, "MISS_BIT_KHR", 1)],
+        pStages=[
+            stage(filler, f"{name}_BIT_KHR", number % 2)
+            for number, name in enumerate(("RAYGEN", "MISS", "CLOSEST_HIT", "CLOSEST_HIT", "CLOSEST_HIT"))
+        ],
         pGroups=groups,
         pDynamicState={"flags": 0, "pDynamicStates": ["VK_DYNAMIC_STATE_RAY_TRACING_PIPELINE_STACK_SIZE_KHR"]},
         pLibraryInfo={"pLibraries": list(range(len(libraries)))} if libraries else None,
@@ -299,6 +331,7 @@ MODULES = {
     "COMPUTE": "sample_spirv/scale.comp.spv",
     "RAYGEN": "sample_optional/rays.rgen.spv",
     "MISS": "sample_optional/rays.rmiss.spv",
+    "CLOSEST_HIT": "sample_optional/rays.rchit.spv",
 }
 
 

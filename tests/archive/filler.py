@@ -39,6 +39,8 @@ class Filler:
         plain: dict[str, Any] = {}
         if name == "VkDescriptorSetAndBindingMappingEXT":
             given = {"source": SOURCES["heapData"], **given}
+        if name == "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo":
+            given = {"requiredSubgroupSize": 1 << 7, **given}  # no other number is one
         for field in fields(name):
             if field.member in given:
                 continue
@@ -49,6 +51,10 @@ class Filler:
                 continue
             plain[field.member] = self.value(field.type, field.kind, field.member)
         plain |= {member: value for member, value in given.items() if value is not None}
+        if name == "VkPipelineVertexInputStateCreateInfo":
+            bindings = [each["binding"] for each in plain["pVertexBindingDescriptions"]]
+            for each, number in zip(plain["pVertexAttributeDescriptions"], reversed(bindings), strict=True):
+                each["binding"] = number
         for member in vulkan.struct(name).members:  # type: ignore[union-attr]
             # a count is as long as its arrays
             arrays = [

@@ -14,7 +14,7 @@ from shaderstat.archive.capture import Captured
 from shaderstat.archive.containers import Stream
 from shaderstat.archive.format import Tag
 from shaderstat.archive.records import Records
-from shaderstat.errors import InvalidSpirv
+from shaderstat.errors import InvalidSpirv, Unsupported
 from tests.archive.test_containers import MAGIC, entry
 
 GRAPHICS = "graphicsPipelines"
@@ -114,6 +114,14 @@ def test_a_whole_number_that_no_float_holds_is_a_bad_value() -> None:
     error = refusal(records(pipeline(1, record)), 1)
     assert error.code == "archive/value"
     assert "minSampleShading: a number is wanted" in error.message
+
+
+def test_an_enumeration_has_no_values_but_its_own() -> None:
+    record = {"stages": [], "inputAssemblyState": {"topology": 77, "flags": 0, "primitiveRestartEnable": 0}}
+    with pytest.raises(Unsupported) as caught:
+        Captured(records(pipeline(1, record)), Tag.GRAPHICS, 1).spec()
+    assert caught.value.code == "archive/unknown-value"
+    assert caught.value.message.endswith("topology: no VkPrimitiveTopology that is known here is 77")
 
 
 def test_a_graphics_pipeline_is_made_of_something() -> None:

@@ -45,7 +45,8 @@ def test_one_name_stands_for_several_stages() -> None:
 
 
 def test_an_entry_point_that_is_not_there() -> None:
-    with pytest.raises(InvalidSpirv, match="no fragment entry point 'main'") as raised:
+    told = r"no fragment entry point 'main'; there are: 'main' \(vertex\), 'main' \(compute\)"
+    with pytest.raises(InvalidSpirv, match=told) as raised:
         prepare(job(BOTH, "fragment"))
     assert (raised.value.code, raised.value.path) == ("spirv/no-entry-point", "a.spv")
 

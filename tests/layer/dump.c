@@ -157,6 +157,38 @@ static void format2(VkPhysicalDevice device, VkFormat which, VkFormatProperties2
     memset(&found->formatProperties, 0xff, sizeof found->formatProperties);
 }
 
+/* Looked up while the instance is made: afterwards the loader gives out the top of the chain. */
+static PFN_vkGetPhysicalDeviceProperties next_properties;
+static PFN_vkGetPhysicalDeviceProperties2 next_properties2;
+
+/* No limits: what is asked for may be any number. */
+static void properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *found)
+{
+    next_properties(device, found);
+    memset(&found->limits, 0xff, sizeof found->limits);
+}
+
+static void properties2(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *found)
+{
+    next_properties2(device, found);
+    memset(&found->properties.limits, 0xff, sizeof found->properties.limits);
+    for (struct any *each = (void *)found; each; each = (void *)each->pNext) {
+        uint32_t *members = (uint32_t *)(each + 1);
+        int size = 0;
+        if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES)
+            size = 4;
+        else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTIVIEW_PROPERTIES)
+            size = 2;
+        else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_RAY_TRACING_PIPELINE_PROPERTIES_KHR)
+            size = 2; /* up to maxRayRecursionDepth */
+        else if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_INDEXING_PROPERTIES)
+            size = sizeof(VkPhysicalDeviceDescriptorIndexingProperties) / 4 - 4;
+        memset(members, 0xff, size * sizeof *members);
+        if (each->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES)
+            members[0] = 1; /* minSubgroupSize */
+    }
+}
+
 /* Of each struct the numbers of its members that are on, by its sType. */
 static void print_features(const void *first)
 {
@@ -189,6 +221,8 @@ static VkResult create_instance(const VkInstanceCreateInfo *info, const VkAlloca
     out("}\n");
     VkResult result = ((PFN_vkCreateInstance)next_instance_proc(NULL, "vkCreateInstance"))(info, a, instance);
     the_instance = *instance;
+    next_properties = NEXT(vkGetPhysicalDeviceProperties);
+    next_properties2 = NEXT(vkGetPhysicalDeviceProperties2);
     return result;
 }
 
@@ -262,6 +296,9 @@ EXPORT PFN_vkVoidFunction dump_instance_proc(VkInstance instance, const char *na
         /* the loader calls the older name where the older extension is enabled */
         {"vkGetPhysicalDeviceFeatures2", features},
         {"vkGetPhysicalDeviceFeatures2KHR", features},
+        {"vkGetPhysicalDeviceProperties", properties},
+        {"vkGetPhysicalDeviceProperties2", properties2},
+        {"vkGetPhysicalDeviceProperties2KHR", properties2},
         {"vkGetPhysicalDeviceFormatProperties", format},
         {"vkGetPhysicalDeviceFormatProperties2", format2},
         {"vkGetPhysicalDeviceFormatProperties2KHR", format2},
