@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 MAGIC = b"\x81FOSSILIZEDB"
+ZIP_MAGIC = b"PK\x03\x04"
 VERSION = 6
 READABLE = (5, 6)
 FILE_HEADER = 16

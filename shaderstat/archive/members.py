@@ -87,6 +87,8 @@ def _read_chain(value: Any, where: str, from_hash: FromHash) -> list[list[Any]]:
                 f"{at}: no structure with sType {s_type} is known; the pipeline would not be what was captured"
                 " without it",
             )
+        if any(name == other for other, _ in chain):  # VUID-…-sType-unique
+            raise bad(at, f"a second {name}")
         chain.append([name, read(name, each, at, from_hash)])
     return chain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from shaderstat.archive.format import MAGIC
+from shaderstat.archive.format import MAGIC, ZIP_MAGIC
 
 ENDINGS = (".foz", ".zip")
 # The file of a module or pipeline in an archive that was unpacked to a folder.
@@ -28,7 +28,7 @@ def is_archive(location: str) -> bool:
 
 def is_archived(data: bytes) -> bool:
     """Whether a file that begins so is an archive."""
-    return data.startswith(MAGIC)
+    return data.startswith((MAGIC, ZIP_MAGIC))
 
 
 def is_unpacked(folder: str) -> bool:

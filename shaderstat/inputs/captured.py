@@ -13,7 +13,7 @@ from typing import Any
 
 from shaderstat.archive.applications import Applications
 from shaderstat.archive.capture import Captured
-from shaderstat.archive.containers import Container, Stream, open_container
+from shaderstat.archive.containers import Container, open_container, open_file
 from shaderstat.archive.format import KINDS
 from shaderstat.archive.records import Records
 from shaderstat.errors import InvalidSpirv
@@ -139,7 +139,7 @@ def read(files: Sequence[File], memory: Memory | None = None) -> Found:
 
 def _open(file: File) -> Container:
     if file.held is not None:
-        return Stream(partial(BytesIO, file.held), file.path)
+        return open_file(partial(BytesIO, file.held), file.path)
     return open_container(file.location, file.path)
 
 

@@ -17,9 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shaderstat.archive.capture import Captured
-from shaderstat.archive.containers import Folder, Stream, ZipFile, open_container
+from shaderstat.archive.containers import open_container
 from shaderstat.archive.format import KINDS, TOPS, Tag, base_name
 from shaderstat.archive.records import Records
+from shaderstat.archive.stream import Stream
+from shaderstat.archive.unpacked import Folder, ZipFile
 from shaderstat.archive.writer import Writer
 from shaderstat.errors import InvalidSpirv, Unsupported
 from tests.archive import corpus

@@ -11,9 +11,9 @@ import pytest
 
 from shaderstat.archive.applications import Applications
 from shaderstat.archive.capture import Captured
-from shaderstat.archive.containers import Stream
 from shaderstat.archive.format import Tag
 from shaderstat.archive.records import Records
+from shaderstat.archive.stream import Stream
 from shaderstat.errors import InvalidSpirv, Unsupported
 from tests.archive.test_containers import MAGIC, entry
 
@@ -114,6 +114,13 @@ def test_a_whole_number_that_no_float_holds_is_a_bad_value() -> None:
     error = refusal(records(pipeline(1, record)), 1)
     assert error.code == "archive/value"
     assert "minSampleShading: a number is wanted" in error.message
+
+
+def test_a_chain_has_each_structure_once() -> None:
+    chained = {"sType": 1000099001, "discardRectangleMode": 0, "discardRectangles": []}
+    error = refusal(records(pipeline(1, {"stages": [], "pNext": [chained, chained]})), 1)
+    assert error.code == "archive/value"
+    assert error.message.endswith("pNext[1]: a second VkPipelineDiscardRectangleStateCreateInfoEXT")
 
 
 def test_an_enumeration_has_no_values_but_its_own() -> None:

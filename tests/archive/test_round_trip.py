@@ -13,10 +13,10 @@ import pytest
 
 from shaderstat.archive.applications import Applications
 from shaderstat.archive.capture import Captured
-from shaderstat.archive.containers import Stream
 from shaderstat.archive.format import KINDS, Tag
 from shaderstat.archive.layouts import FIELDS
 from shaderstat.archive.records import Records
+from shaderstat.archive.stream import Stream
 from shaderstat.archive.writer import Writer
 from shaderstat.errors import InvalidSpirv
 from shaderstat.model import Setup

@@ -13,7 +13,7 @@ from shaderstat.errors import ShaderstatError
 from shaderstat.inputs.archives import names_hash, split_module
 from shaderstat.model import Diagnostic
 from tests.archive import corpus
-from tests.archive.test_containers import unpacked
+from tests.archive.test_containers import unpacked, zipped
 
 
 def foz(*kinds: str) -> bytes:
@@ -65,6 +65,15 @@ def test_a_name_without_ending_is_told_by_its_beginning(tmp_path: Path) -> None:
     (tmp_path / "capture").write_bytes(foz("compute"))
     (found,) = inputs.find([str(tmp_path / "capture")])
     assert found.archived is not None
+
+
+def test_a_zip_is_told_by_its_beginning_too(tmp_path: Path) -> None:
+    (tmp_path / "an.foz").write_bytes(foz("compute"))
+    zipped(tmp_path / "an.zip", foz("compute"))
+    data = (tmp_path / "an.zip").rename(tmp_path / "capture").read_bytes()
+    (named,) = inputs.find([str(tmp_path / "capture")])
+    (piped,) = inputs.find(["-"], stdin=data)
+    assert named.archived is not None and piped.archived is not None
 
 
 def test_entry_points_choose_pipelines_that_have_them(tmp_path: Path, samples: Path) -> None:
