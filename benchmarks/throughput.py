@@ -19,8 +19,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import steps
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "sample_spirv"
@@ -28,7 +31,7 @@ SAMPLES = ROOT / "sample_spirv"
 # Runs a request in a process of its own, and tells what it took.
 PROGRAM = """
 import json, resource, sys, time
-sys.path.insert(0, {root!r})
+sys.path[:0] = [{root!r}, {root!r} + "/benchmarks"]
 from shaderstat import engine
 from shaderstat.model import EndEvent, Request, ResultEvent
 from shaderstat.pool import Pool
@@ -44,12 +47,19 @@ class Measured(Pool):
             yield outcome
 
 engine.Pool = Measured
-request = Request(({folder!r},), targets=({target!r},), jobs={jobs}, cache={cache})
+if {steps!r}:
+    import steps
+    from shaderstat.pool import child
+    steps.watch_parent()
+    child.BOOT = steps.boot({steps!r})
+request = Request(({folder!r},), targets=({target!r},), jobs={jobs}, cache=False)
 count = 0
 for event in engine.run(request):
     count += isinstance(event, ResultEvent)
 usage = resource.getrusage(resource.RUSAGE_SELF)
-print(json.dumps([count, event.run.counts["cached"], Measured.wall, Measured.cpu, Measured.driver, usage.ru_maxrss]))
+own = dict(steps.spent) if {steps!r} else {{}}
+took = [count, event.run.counts["cached"], Measured.wall, Measured.cpu, Measured.driver, usage.ru_maxrss, own]
+print(json.dumps(took))
 """
 
 
@@ -64,6 +74,7 @@ class Took:
     cpu: float
     driver: float
     memory: float
+    steps: dict[str, int]
 
     @property
     def own(self) -> float:
@@ -71,15 +82,19 @@ class Took:
         return (self.wall + self.cpu - self.driver) / self.pipelines
 
 
-def run(folder: str, target: str, jobs: int, environment: dict[str, str], *, cache: bool = False) -> Took:
-    """Run it once."""
-    program = PROGRAM.format(root=str(ROOT), folder=folder, target=target, jobs=jobs, cache=cache)
+def run(folder: str, target: str, jobs: int, environment: dict[str, str], *, steps: str = "") -> Took:
+    """Run it once.
+
+    Args:
+        steps: where the child writes its steps (`steps.serve`).
+    """
+    program = PROGRAM.format(root=str(ROOT), folder=folder, target=target, jobs=jobs, steps=steps)
     began = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", program], env={**os.environ, **environment}, check=True, capture_output=True, text=True
     )
-    count, cached, wall, cpu, driver, memory = json.loads(done.stdout)
-    return Took(time.perf_counter() - began, count, cached, wall / 1e6, cpu / 1e6, driver / 1e6, memory / 1e3)
+    count, cached, wall, cpu, driver, memory, its = json.loads(done.stdout)
+    return Took(time.perf_counter() - began, count, cached, wall / 1e6, cpu / 1e6, driver / 1e6, memory / 1e3, its)
 
 
 def command(arguments: list[str], environment: dict[str, str]) -> tuple[float, float]:
@@ -108,6 +123,15 @@ def cached(folder: str, target: str, environment: dict[str, str]) -> str:
         f"{name} {(second - none) / (one - none):.3f}"
         for name, one, second, none in zip(("time", "CPU"), first, again, nothing, strict=True)
     )
+
+
+def where(folder: str, target: str, environment: dict[str, str]) -> Iterator[str]:
+    """Lines of a profile: what of our own time each step takes."""
+    with tempfile.TemporaryDirectory() as place:
+        said = f"{place}/steps.json"
+        took = run(folder, target, 1, environment, steps=said)
+        child = json.loads(Path(said).read_text())
+    yield from steps.table(child, took.steps, int(took.driver * 1e6), took.pipelines)
 
 
 def slow_layer(folder: Path, ms: int) -> dict[str, str]:
@@ -147,6 +171,7 @@ def main() -> None:
         multiply(Path(arguments.folder), Path(folder), arguments.copies)
         one = run(folder, arguments.target, 1, environment)
         two = run(folder, arguments.target, 2, environment)
+        profile = list(where(folder, arguments.target, environment))
         again = cached(folder, arguments.target, environment)
         print(f"{arguments.target}, {one.pipelines} pipelines of {arguments.folder}")
         print(f"  one job   {one.wall / one.pipelines:6.2f} ms a pipeline, {one.driver / one.wall:4.0%} in the driver")
@@ -154,6 +179,7 @@ def main() -> None:
         print(f"  own time  {one.own:6.2f} ms a pipeline = {one.own * one.pipelines / one.driver:.2f} of the driver's")
         print(f"  memory    {one.memory:6.1f} MB of the parent's")
         print(f"  again     {again} of the first run's")
+        print("  where ours goes, milliseconds a pipeline:", *profile, sep="\n")
 
 
 if __name__ == "__main__":
