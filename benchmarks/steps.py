@@ -67,6 +67,8 @@ def serve(in_fd: int, out_fd: int, said: str) -> None:
     clock(requirements, "check", "hold capabilities against the device")
     clock(Validator, "check", "validate (SPIRV-Tools)")
     clock(loop, "synthesise", "infer its state")
+    clock(loop, "prepare_state", "read and reflect its modules")
+    clock(loop, "check_state", "hold its state against the device")
     clock(wire, "answer_frame", "write the answer")
     clock(loop.Child, "_answer", "all of an answer")
     leave = os._exit
@@ -100,6 +102,7 @@ def table(child: Mapping[str, int], parent: Mapping[str, int], driver_ns: int, p
             "hold capabilities against the device",
             "validate (SPIRV-Tools)",
             "infer its state",
+            "hold its state against the device",
         )
     )
     rest = {
