@@ -39,7 +39,7 @@ class Archived:
         Raises:
             InvalidSpirv: ``archive/…``, its path filled in.
         """
-        return self.captured.records.fingerprint(self.captured.tag, self.captured.hash).hex()
+        return _fingerprint(self.captured)
 
     def state(self) -> Mapping[str, Any]:
         """The whole of it, as `shaderstat.model.Job` takes it.
@@ -68,6 +68,12 @@ class Archived:
 
 # Of an InputModule, in the order of its members.
 _TOLD = ("path", "sha256", "stage", "entry_point", "spirv_version", "generator")
+
+
+# It is asked for by every target, and for the names of its modules.
+@lru_cache(maxsize=256)
+def _fingerprint(captured: Captured) -> str:
+    return captured.records.fingerprint(captured.tag, captured.hash).hex()
 
 
 # A pipeline is read for every target, and once more for the report.
