@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 from shaderstat.registry import spirv as registry
 from shaderstat.spirv.facts import Member, Type, Variable
-from shaderstat.spirv.parse import Module, invalid
+from shaderstat.spirv.module import Module, invalid
 from shaderstat.spirv.specialize import Scalar, Value, convert, from_words, operate, zero
 
 # SPIR-V specification, section 2.17 "Universal Limits": structure nesting depth. Held for arrays as well.

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shaderstat.plain import dataclass
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import Type
-from shaderstat.spirv.parse import Module
+from shaderstat.spirv.module import Module
 from shaderstat.spirv.ranges import UNKNOWN, Number, Range, compared, computed, constant, extended, joined, widened
 
 PHYSICAL = 5349  # StorageClass PhysicalStorageBuffer

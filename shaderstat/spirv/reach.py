@@ -15,7 +15,8 @@ from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import Type
 from shaderstat.spirv.flow import Chain, Flow, inside_of, is_physical
 from shaderstat.spirv.layout import Sizes
-from shaderstat.spirv.parse import Module, parse
+from shaderstat.spirv.module import Module
+from shaderstat.spirv.parse import parse
 from shaderstat.spirv.ranges import NEVER, UNKNOWN, Number, Range
 from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import Words

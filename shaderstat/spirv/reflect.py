@@ -24,7 +24,8 @@ from shaderstat.spirv.facts import (
 )
 from shaderstat.spirv.layout import Sizes
 from shaderstat.spirv.locations import INPUT, OUTPUT, interface
-from shaderstat.spirv.parse import Entry, Module, invalid, parse
+from shaderstat.spirv.module import Entry, Module, invalid
+from shaderstat.spirv.parse import parse
 from shaderstat.spirv.specialize import Scalar
 from shaderstat.spirv.words import HEADER_WORDS, Words, text_round_trip_hint
 

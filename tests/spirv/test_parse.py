@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shaderstat.errors import InvalidSpirv
-from shaderstat.spirv.parse import Module, parse
+from shaderstat.spirv.module import Module
+from shaderstat.spirv.parse import parse
 from shaderstat.spirv.words import load
 from tests.spirv.asm import assemble, module
 

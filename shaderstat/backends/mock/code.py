@@ -12,9 +12,10 @@ from dataclasses import field
 from shaderstat.plain import dataclass
 from shaderstat.registry import _generated_spirv as tables
 from shaderstat.registry import spirv as registry
-from shaderstat.spirv import parse
 from shaderstat.spirv.declare import Declarations
 from shaderstat.spirv.facts import EXECUTION_MODELS, Type
+from shaderstat.spirv.module import Entry, Module
+from shaderstat.spirv.module import Function as ParsedFunction
 
 # (opcode, index of the first word, word count)
 Instruction = tuple[int, int, int]
@@ -88,7 +89,7 @@ class Code:
         functions: by id, `entry` first, in the order in which they are met.
     """
 
-    def __init__(self, module: parse.Module, types: Declarations, entry: parse.Entry) -> None:
+    def __init__(self, module: Module, types: Declarations, entry: Entry) -> None:
         self.module = module
         self.types = types
         self.words = module.code
@@ -158,7 +159,7 @@ class Code:
         selector = self.type_of(self.words[index + 1])
         return 2 if selector is not None and selector.width > 32 else 1
 
-    def _read(self, source: parse.Function) -> Function:
+    def _read(self, source: ParsedFunction) -> Function:
         """Cut a function into blocks."""
         words, function = self.words, Function(source.id, source.end - source.index)
         block: Block | None = None
@@ -204,7 +205,7 @@ class Code:
         return tuple(dict.fromkeys(found))
 
 
-def find_entry(module: parse.Module, stage: str, name: str) -> parse.Entry | None:
+def find_entry(module: Module, stage: str, name: str) -> Entry | None:
     """The entry point of that stage and name, with a function."""
     for entry in module.entries:
         if EXECUTION_MODELS.get(entry.model) == stage and entry.name == name and entry.function in module.functions:
