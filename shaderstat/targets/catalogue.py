@@ -39,6 +39,21 @@ DRIVERS: Mapping[str, str] = {
     "honeykrisp": "agx",
 }
 
+# Vendors' and products' words, for who names none of a driver's GPUs.
+_VENDORS: Mapping[str, str] = {
+    **dict.fromkeys(("amd", "radeon", "amdgpu"), "radv"),
+    **dict.fromkeys(("nvidia", "geforce"), "nvk"),
+    **dict.fromkeys(("qualcomm", "adreno"), "turnip"),
+    "apple": "agx",
+}
+# Compilers in whose GPU's place nothing answers: Mesa has no shim for Vulkan there, or Debian doesn't ship it.
+_ALONE: Mapping[str, str] = {
+    **dict.fromkeys(("anv", "hasvk", "intel"), "an Intel"),
+    **dict.fromkeys(("panvk", "mali", "arm"), "a Mali"),
+    **dict.fromkeys(("v3dv", "broadcom"), "a VideoCore"),
+    **dict.fromkeys(("pvr", "powervr", "img"), "a PowerVR"),
+}
+
 
 def named(name: str, request: Request, scenario: Scenario | None = None) -> list[Launch]:
     """The launches of one target's name, to be tried in order until one opens. All have the same id, the target's name
@@ -193,6 +208,12 @@ def _explain(driver: str, rest: str) -> str:
     if driver in DRIVERS and not rest:
         known = DRIVERS[driver]
         return f"name a GPU of it: {known}:{_EXAMPLES[known]}, or '{known}:*' for all; shaderstat targets lists them"
+    if driver.lower() in _VENDORS:
+        known = _VENDORS[driver.lower()]
+        return f"Mesa's compiler for it is {known}: {known}:{_EXAMPLES[known]}, say; shaderstat targets lists its GPUs"
+    if driver.lower() in _ALONE:
+        gpu = _ALONE[driver.lower()]
+        return f"nothing stands in for {gpu} GPU: where there is one, its driver is host:0 or one of those after it"
     close = difflib.get_close_matches(driver, [*DRIVERS, "host", "mock"], n=1)
     if close:
         return _meant(close[0] + (f":{rest}" if rest else ""))
