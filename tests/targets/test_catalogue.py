@@ -109,7 +109,7 @@ def test_a_tree_that_lacks_the_driver(machine: Path, home: Path) -> None:
         ("radv@:navi21", "that GPU is radv:navi21"),
         ("AMD", "Mesa's compiler for it is radv: radv:navi21, say"),
         ("nvidia:rtx", "Mesa's compiler for it is nvk: nvk:ad102, say"),
-        ("anv:dg2", "nothing stands in for an Intel GPU: where there is one its driver is host:0"),
+        ("anv:dg2", "nothing stands in for an Intel GPU: where there is one, its driver is host:0"),
         ("mali", "nothing stands in for a Mali GPU"),
         ("", "shaderstat targets lists them all"),
         ("xyzzy", "shaderstat targets lists them all"),
