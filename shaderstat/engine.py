@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from shaderstat._version import __version__
 from shaderstat.config.said import find
 from shaderstat.config.targets import with_own
+from shaderstat.environment import recorded, recorded_settings
 from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import (
     BAD_STATUSES,
@@ -40,7 +41,6 @@ from shaderstat.model import (
 )
 from shaderstat.plan import Constants, Outline, Plan, select
 from shaderstat.pool import Outcome, Pool
-from shaderstat.pool.environment import child_environment, recorded
 from shaderstat.pool.order import Reorder
 from shaderstat.targets import own
 from shaderstat.targets.catalogue import usual_name
@@ -298,11 +298,19 @@ class _Run:
                 device=hello.device,
                 source=launch.source,
                 packages=launch.packages,
-                environment=recorded(child_environment(launch)) if launch.backend != "mock" else {},
+                environment=self._environment(opened),
                 gpu=usual_name(launch.id, self.request),
+                settings=recorded_settings(hello.settings) if launch.backend != "mock" else {},
             )
         )
         self.annotators.append(Annotator(hello.driver, hello.device, self.store))
+
+    def _environment(self, opened: Opened) -> dict[str, str]:
+        """What around the driver shapes its answers, as its own process has it; and what the user has said."""
+        if opened.launch.backend == "mock":
+            return {}
+        own = self.request.own_targets.get(opened.launch.id, {}).get("environment", {})
+        return dict(sorted({**recorded(opened.hello.environment), **own, **self.request.environment}.items()))
 
     # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Mapping
-from dataclasses import astuple, replace
+from dataclasses import astuple, field, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -76,6 +76,7 @@ class Hello:
         libraries: what is mapped in the child, where that was asked for and can be told.
         offer: the device's metrics, where shaders shall run there (`Launch.runs`) and it has some.
         tells_executables, offer_remark: as `shaderstat.backends.base.Backend` has them.
+        environment, settings: what around the child shapes its driver's answers (`shaderstat.environment`).
     """
 
     driver: Driver
@@ -86,6 +87,8 @@ class Hello:
     offer: Offer | None = None
     tells_executables: bool = True
     offer_remark: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     def same_compiler(self, other: Hello) -> bool:
         """Whether both stand for one compiler: another child's answers may be set beside this one's."""
@@ -304,6 +307,8 @@ def hello_to_plain(hello: Hello) -> dict[str, Any]:
         "offer": None if hello.offer is None else astuple(hello.offer),
         "tells_executables": hello.tells_executables,
         "offer_remark": hello.offer_remark,
+        "environment": hello.environment,
+        "settings": hello.settings,
     }
 
 
@@ -318,6 +323,8 @@ def hello_from_plain(plain: Mapping[str, Any]) -> Hello:
         None if plain["offer"] is None else _runs().offer_from_plain(plain["offer"]),
         plain["tells_executables"],
         plain["offer_remark"],
+        plain["environment"],
+        plain["settings"],
     )
 
 

@@ -22,8 +22,8 @@ PACKAGE = ROOT / "shaderstat"
 
 # The part that is shipped to where a compiler runs: standard library, and `vulkan` in one room.
 KIT = (
-    "_version", "plain", "model", "instrumentation", "errors", "wire", "wire_runs", "registry", "spirv", "pipeline",
-    "backends", "child",
+    "_version", "plain", "model", "instrumentation", "errors", "environment", "wire", "wire_runs", "registry", "spirv",
+    "pipeline", "backends", "child",
 )  # fmt: skip
 
 # Room → (rooms of this package, packages of others). A room may always import itself, the standard library, and
@@ -34,6 +34,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "instrumentation": (set(), set()),
     "errors": (set(), set()),
     "_version": (set(), set()),
+    "environment": ({"model"}, set()),
     "memory": (set(), set()),
     "schemas": (set(), set()),
     "wire": ({"model", "errors", "wire_runs"}, set()),
@@ -43,7 +44,7 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "pipeline": ({"model", "errors", "registry", "spirv"}, set()),
     "backends": ({"_version", "model", "errors", "registry", "spirv", "pipeline"}, set()),
     "backends.vulkan": ({"model", "errors", "registry", "spirv", "pipeline", "backends"}, {"vulkan", "_cffi_backend"}),
-    "child": ({"model", "errors", "wire", "registry", "spirv", "pipeline", "backends"}, set()),
+    "child": ({"environment", "model", "errors", "wire", "registry", "spirv", "pipeline", "backends"}, set()),
     "archive": ({"model", "errors", "registry", "pipeline", "spirv"}, set()),
     "inputs": ({"memory", "model", "errors", "registry", "spirv", "pipeline", "archive"}, set()),
     "config": ({"model", "errors", "registry", "spirv"}, {"yaml", "platformdirs"}),
@@ -52,15 +53,16 @@ TABLE: dict[str, tuple[set[str], set[str]]] = {
     "representations": ({"model"}, set()),
     "variants": ({"model", "errors"}, set()),
     "annotate": ({"memory", "model", "dictionary", "representations"}, set()),
-    "pool": ({"model", "errors", "wire"}, set()),
+    "pool": ({"environment", "model", "errors", "wire"}, set()),
     "trees": ({"model", "errors", "pool"}, {"platformdirs"}),
-    "store": ({"model", "errors", "wire", "pool"}, {"platformdirs"}),
-    "targets": ({"_version", "model", "errors", "wire", "pool", "trees"}, set()),
+    "store": ({"environment", "model", "errors", "wire", "pool"}, {"platformdirs"}),
+    "targets": ({"_version", "environment", "model", "errors", "wire", "pool", "trees"}, set()),
     "work": ({"model", "errors", "config", "inputs", "pipeline", "plan", "pool", "variants", "store"}, set()),
     "executions": ({"model", "errors", "config", "inputs", "plan"}, set()),
     "engine": (
         {
             "_version",
+            "environment",
             "model",
             "errors",
             "pipeline",

@@ -19,6 +19,7 @@ from shaderstat.child.prepare import Prepared, prepare
 from shaderstat.child.spirv_tools import SpirvTools
 from shaderstat.child.validate import Validator
 from shaderstat.child.watchdog import Watchdog
+from shaderstat.environment import settings, shaping
 from shaderstat.errors import InvalidSpirv, NoTarget, Unsupported
 from shaderstat.model import STAGE_BITS, Answer, Diagnostic, Durations, ExecutableAnswer, Failure, Job, Launch, Setup
 from shaderstat.pipeline import profiles, requirements
@@ -84,6 +85,8 @@ class Child:
             backend.offer,
             backend.tells_executables,
             backend.offer_remark,
+            shaping(os.environ),
+            settings(os.environ),
         )
         self._send(wire.hello_frame(hello))
         validator = Validator(tools, facts)

@@ -71,6 +71,9 @@ def unlike(before: Target, after: Target) -> list[str]:
         for name in {*before.environment, *after.environment} - _PLACES
         if before.environment.get(name) != after.environment.get(name)
     )
+    changed += sorted(
+        path for path in {*before.settings, *after.settings} if before.settings.get(path) != after.settings.get(path)
+    )
     return [f"{names}: another environment: {', '.join(changed)}"] if changed else []
 
 

@@ -87,7 +87,8 @@ def merge(order: list[Key], keys: Iterable[Key]) -> None:
 class Target:
     """A compiler that answered: never a number without it. `statistics` are in the driver's order and grow as new ones
     are met: a later `TargetEvent` of the same id replaces the earlier. `gpu` is the usual name of a GPU that isn't
-    here: what stands in for it hardly has one (NVK's devices are all called ``NVK``)."""
+    here: what stands in for it hardly has one (NVK's devices are all called ``NVK``). `settings` are the drivers'
+    configuration files there, by path, with their SHA-256."""
 
     id: str
     backend: str
@@ -98,6 +99,7 @@ class Target:
     environment: Mapping[str, str] = field(default_factory=dict)
     statistics: tuple[StatisticInfo, ...] = ()
     gpu: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

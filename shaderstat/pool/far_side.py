@@ -27,7 +27,10 @@ def arrive(first: Callable[[int], bytes]) -> None:
     """Take what was sent, and make it importable. `first` reads so many bytes of standard input."""
     settings = json.loads(take(int(first(8), 16)))
     check_early(settings["environment"])
-    os.environ.update(settings["environment"])  # ssh and podman do not carry it
+    # ssh and podman do not carry them
+    for name, value in settings["defaults"].items():
+        os.environ.setdefault(name, value)
+    os.environ.update(settings["environment"])
     sys.path.insert(0, place(settings["kit"], take(int(take(8), 16))))
     add_cffi_backend()
 

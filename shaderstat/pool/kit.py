@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from shaderstat.environment import DEFAULTS
 from shaderstat.errors import NoTarget
 from shaderstat.model import Launch
 
@@ -29,6 +30,7 @@ ROOMS = (
     "model",
     "instrumentation.py",
     "errors.py",
+    "environment.py",
     "wire.py",
     "wire_runs.py",
     "registry",
@@ -71,7 +73,7 @@ def opening(launch: Launch, entry: str = "shaderstat.child") -> bytes:
         NoTarget: the package `vulkan` is not installed here.
     """
     name, packed = pack(launch.backend)
-    settings = {"kit": name, "environment": dict(launch.environment)}
+    settings = {"kit": name, "environment": dict(launch.environment), "defaults": dict(DEFAULTS)}
     program = Path(__file__).with_name("far_side.py").read_bytes() + _THEN.format(entry=entry).encode()
     return b"".join(_sized(part) for part in (program, json.dumps(settings).encode(), packed))
 

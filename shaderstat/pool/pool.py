@@ -18,12 +18,12 @@ from types import TracebackType
 from typing import Any
 
 from shaderstat import wire
+from shaderstat.environment import child_environment
 from shaderstat.errors import NoTarget
 from shaderstat.model import Answer, Job, Launch
 from shaderstat.plain import dataclass
 from shaderstat.pool.child import ChildProcess
 from shaderstat.pool.cores import cores
-from shaderstat.pool.environment import child_environment
 from shaderstat.pool.lane import Lane, died_idle, lost
 
 # Jobs in a child's hands: one being compiled, one waiting in the pipe, so that no child idles.

@@ -17,22 +17,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from shaderstat.environment import child_environment, is_replaced, settings, shaping
 from shaderstat.model import Launch
 from shaderstat.pool.child import kit_path
-from shaderstat.pool.environment import child_environment, shaping
 from shaderstat.pool.kit import ROOMS
 from shaderstat.wire import Hello, hello_to_plain
 
-# Where drivers and the Vulkan loader read what a user or a distribution wants otherwise: Mesa's drirc, NVIDIA's
-# application profiles, AMDVLK's settings.
-_SETTINGS = (
-    "/etc/drirc",
-    "~/.drirc",
-    "/etc/nvidia/nvidia-application-profiles-rc",
-    "/etc/nvidia/nvidia-application-profiles-rc.d",
-    "~/.nv/nvidia-application-profiles-rc",
-    "/etc/amd/amdVulkanSettings.cfg",
-)
 _LOADER = ("icd.d", "implicit_layer.d", "explicit_layer.d", "settings.d", "loader_settings.d")
 
 
@@ -59,13 +49,14 @@ def target_key(launch: Launch, hello: Hello) -> bytes | None:
         return None  # it says what to answer, by path even, and may say to wait or to die
     if launch.backend == "vulkan" and not hello.libraries:
         return None
+    if is_replaced(hello.environment):
+        return None
     files = sorted(
         [os.path.basename(one.path), one.build_id] if one.build_id else [one.path, one.size, one.mtime_ns]
         for one in hello.libraries
     )
     said = {**hello_to_plain(hello), "libraries": files}
-    environment = child_environment(launch)
-    return digest(["target", kit(), launch_to_plain(launch), said, shaping(environment), settings(environment)])
+    return digest(["target", kit(), launch_to_plain(launch), said])
 
 
 # ── A target before its device is open ────────────────────────────────────────────────────────────────────────────
@@ -202,23 +193,7 @@ def _devices() -> Iterator[tuple[str, int, int, int]]:
         yield node, found.st_rdev, found.st_mode, os.access(node, os.R_OK | os.W_OK)
 
 
-# ── Parts of both ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def settings(environment: Mapping[str, str]) -> str:
-    """The content of drivers' own configuration files, hashed: options in them change code (drirc's ``radv_*``)."""
-    home = environment.get("HOME", "")
-    paths = [path.replace("~", home, 1) for path in _SETTINGS]
-    paths += [environment.get("DRIRC_CONFIGDIR") or "/usr/share/drirc.d"]
-    hashed = hashlib.sha256()
-    for path in paths:
-        for file in _listed(path) if os.path.isdir(path) else [path]:
-            try:
-                data = Path(file).read_bytes()
-            except OSError:
-                continue
-            hashed.update(f"{os.path.basename(file)}\0{len(data)}\0".encode("utf-8", "surrogatepass") + data)
-    return hashed.hexdigest()
+# ── Part of both ────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 @cache

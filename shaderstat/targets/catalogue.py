@@ -27,9 +27,6 @@ DEFAULT = "navi21"
 # A GPU of each driver, for people who see how targets are called.
 _EXAMPLES: Mapping[str, str] = {"radv": DEFAULT, "turnip": "a740", "nvk": "ad102", "agx": "g13g"}
 
-# Variables of a launch that don't choose the compiler.
-_HARMLESS = frozenset(("XDG_RUNTIME_DIR",))
-
 # Other words for drivers: the file's, the vendor's.
 DRIVERS: Mapping[str, str] = {
     **{name: name for name in chips.CHIPS},
@@ -178,12 +175,8 @@ def _finish(launch: Launch, request: Request) -> Launch:
     Raises:
         ShaderstatError: one of them would make another compiler of it, under this one's name.
     """
-    for name, value in request.environment.items():
-        if launch.environment.get(name, value) != value and name not in _HARMLESS:
-            raise ShaderstatError(
-                f"--env {name}={value}: {launch.id} is what it is by {name}={launch.environment[name]}",
-                hint="name the GPU with -t, a driver with --driver",
-            )
+    if launch.backend == "vulkan" and launch.source != "host":
+        own.hold(launch, launch.id, request.environment)
     launch = replace(launch, environment={**launch.environment, **request.environment})
     return sandbox.enclose(launch) if request.sandbox else launch
 

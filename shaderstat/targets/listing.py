@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from shaderstat._version import __version__
+from shaderstat.environment import layered, recorded, shaping
 from shaderstat.errors import ShaderstatError
 from shaderstat.model import Device, Driver, Launch, Request
 from shaderstat.plain import dataclass
-from shaderstat.pool.environment import layered, recorded, shaping
 from shaderstat.targets import manifests, memory
 from shaderstat.targets.catalogue import DEFAULT, named, usual_name
 from shaderstat.targets.chips import CHIPS

@@ -13,10 +13,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from shaderstat.errors import ShaderstatError
+from shaderstat.errors import NoTarget, ShaderstatError
 from shaderstat.model import Launch
 from shaderstat.targets import chips
 from shaderstat.targets.places import NULL_DEVICE
+
+# Variables that choose the GPU that something stands in for.
+CHOOSING = frozenset((NULL_DEVICE, "AMDGPU_GPU_ID", "FD_GPU_ID", "FD_CHIP_ID", "NOUVEAU_CHIPSET"))
+# Variables of a launch that don't choose the compiler.
+_HARMLESS = frozenset(("XDG_RUNTIME_DIR",))
 
 # No name of a target that is built in has such a form: those have a colon, or are one of the reserved words.
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*\Z")
@@ -47,6 +52,14 @@ def launches(
         NoTarget: what it refers to is not here.
     """
     settings = check(name, settings)
+    try:
+        return [replace(one, id=name, source="config") for one in _launches(settings, built_in)]
+    except (NoTarget, ShaderstatError) as error:
+        error.message = f"target {name}: {error.message}"
+        raise
+
+
+def _launches(settings: Mapping[str, Any], built_in: Callable[[str, str | None], list[Launch]]) -> list[Launch]:
     manifest = settings.get("driver")
     prefix, python = settings.get("prefix", ()), settings.get("python")
     if prefix and settings.get("gpu"):
@@ -62,8 +75,25 @@ def launches(
             found = [replace(one, driver_manifest=manifest, environment=_only(manifest)) for one in found]
     elif python:
         found = [replace(one, python=python) for one in found]
-    extra = settings.get("environment", {})
-    return [replace(one, id=name, source="config", environment={**one.environment, **extra}) for one in found]
+    if settings.get("gpu"):
+        for one in found:
+            hold(one, str(settings["gpu"]), settings["environment"])
+    return [replace(one, environment={**one.environment, **settings["environment"]}) for one in found]
+
+
+def hold(launch: Launch, name: str, variables: Mapping[str, str]) -> None:
+    """Refuse variables that would make another compiler of a launch, under its name.
+
+    Raises:
+        ShaderstatError: such a one.
+    """
+    for variable, value in variables.items():
+        own = launch.environment.get(variable)
+        if value != (own if own is not None else "" if variable in CHOOSING else value) and variable not in _HARMLESS:
+            by = f"by {variable}={own}" if own is not None else f"without {variable}"
+            raise ShaderstatError(
+                f"{variable}={value}: {name} is what it is {by}", hint="-t and gpu: name the GPU, --driver a driver"
+            )
 
 
 def check(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:

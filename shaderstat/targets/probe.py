@@ -13,11 +13,11 @@ from itertools import accumulate
 from pathlib import Path
 
 from shaderstat import wire
+from shaderstat.environment import child_environment
 from shaderstat.model import Answer, Device, Driver, Job, JobModule, Launch
 from shaderstat.plain import dataclass
 from shaderstat.pool import kit
 from shaderstat.pool.child import BOOT, kit_path
-from shaderstat.pool.environment import child_environment
 from shaderstat.trees.launch import SHIMS, apart
 
 # One trial takes a fraction of a second; a driver that hangs must not hold up all others for long.

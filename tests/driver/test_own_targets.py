@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_a_driver_that_is_not_there_is_named(shaderstat: Run, project: Path, sam
     (project / "build" / "radeon_icd.x86_64.json").unlink()
     done = shaderstat("stats", samples / "blur.comp.spv", "-t", "built", cwd=project)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: build/radeon_icd.x86_64.json: no such driver manifest")
+    assert done.stderr.startswith("error: target built: build/radeon_icd.x86_64.json: no such driver manifest")
 
 
 def test_a_name_misspelt_is_told_by_the_nearest(shaderstat: Run, project: Path, samples: Path) -> None:
@@ -76,3 +77,60 @@ def test_a_name_misspelt_is_told_by_the_nearest(shaderstat: Run, project: Path, 
     error, hint = done.stderr.splitlines()
     assert error == "error: no target is called 'bulit'"
     assert hint.startswith("hint: did you mean built?")
+
+
+WRAPPED = """
+targets:
+  wrapped: {gpu: radv:navi21, prefix: WRAPPER, python: PYTHON}
+  empty: {gpu: radv:navi21, prefix: env -i PATH=/usr/bin:/bin, python: PYTHON}
+"""
+
+
+def test_what_a_prefix_adds_or_drops_is_seen_where_the_driver_is(
+    shaderstat: Run, tmp_path: Path, samples: Path, radv_manifest: Path
+) -> None:
+    """Neither is it taken for what it was before, nor for what is set here."""
+    import sys
+
+    wrapper = tmp_path / "wrapper"
+    (tmp_path / "shaderstat.yaml").write_text(
+        WRAPPED.replace("WRAPPER", str(wrapper)).replace("PYTHON", sys.executable)
+    )
+
+    def ask(script: str, target: str = "wrapped", **env: str) -> tuple[dict[str, str], Any]:
+        wrapper.write_text(f'#!/bin/sh\n{script} exec "$@"\n')
+        wrapper.chmod(0o755)
+        done = shaderstat("stats", samples / "blur.comp.spv", "-t", target, "--json", cwd=tmp_path, env=env)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        (executable,) = found["results"][0]["executables"]
+        return found["targets"][0]["environment"], executable["subgroup_size"]
+
+    plain, waves = ask("")
+    assert ("RADV_PERFTEST" in plain, waves) == (False, 64)
+    narrow, waves = ask("RADV_PERFTEST=cswave32")
+    assert (narrow["RADV_PERFTEST"], waves) == ("cswave32", 32)
+    emptied, waves = ask("", "empty", RADV_PERFTEST="cswave32")
+    assert ("RADV_PERFTEST" in emptied, waves) == (False, 64)
+    set_here, waves = ask("", RADV_PERFTEST="cswave32")
+    assert (set_here["RADV_PERFTEST"], waves) == ("cswave32", 32)
+
+
+def test_settings_of_the_users_are_in_the_report(shaderstat: Run, tmp_path: Path, samples: Path) -> None:
+    text = b"<driconf/>"
+    (tmp_path / ".drirc").write_bytes(text)
+    done = shaderstat("stats", samples / "blur.comp.spv", "-t", NAVI21, "--json", env={"HOME": str(tmp_path)})
+    (target,) = json.loads(done.stdout)["targets"]
+    assert target["settings"] == {"~/.drirc": hashlib.sha256(text).hexdigest()}
+
+
+def test_variables_that_would_make_another_gpu_of_it_are_refused(
+    shaderstat: Run, tmp_path: Path, samples: Path
+) -> None:
+    (tmp_path / "shaderstat.yaml").write_text(
+        "targets: {fake: {gpu: 'radv:navi21', environment: {RADV_FORCE_FAMILY: navi10}}}"
+    )
+    done = shaderstat("stats", samples / "blur.comp.spv", "-t", "fake", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    told = "RADV_FORCE_FAMILY=navi10: radv:navi21 is what it is by RADV_FORCE_FAMILY=navi21"
+    assert done.stderr.startswith(f"error: target fake: {told}")

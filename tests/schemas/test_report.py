@@ -83,6 +83,7 @@ ADDED = {
     ("State", "given"),
     ("Representation", "index"),
     ("Target", "gpu"),
+    ("Target", "settings"),
     ("Result", "instrumentation"),
 }
 

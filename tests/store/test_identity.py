@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from shaderstat.child.libraries import library, mapped
+from shaderstat.environment import child_environment, settings, shaping
 from shaderstat.model import Device, Driver, Launch
 from shaderstat.store import identity
 from shaderstat.store.identity import place_key, refusal_key, target_key, unchanged
@@ -22,6 +23,14 @@ LAUNCH = Launch("radv:navi21", "vulkan", "null-device", environment={"RADV_FORCE
 HELLO = Hello(
     Driver(3, "radv", "22.3.6", "Mesa 22.3.6"), Device("GPU", 1, 2, "other", "1.3.0", "00" * 16), 0, "v1", (DRIVER,)
 )
+
+
+def keys(launch: Launch = LAUNCH) -> tuple[bytes | None, bytes | None]:
+    """Of the target, as a child says of it that has this process's environment, and of its place."""
+    around = child_environment(launch)
+    hello = replace(HELLO, environment=shaping(around), settings=settings(around))
+    return target_key(launch, hello), place_key(launch)
+
 
 HOST = Launch("host", "vulkan", "host", device=-1)
 
@@ -59,36 +68,44 @@ def test_nothing_is_remembered_of_what_can_not_be_told_apart() -> None:
     assert place_key(replace(LAUNCH, prefix=("ld.so",), source="tree")) is not None
 
 
-@pytest.mark.parametrize("name", ["RADV_DEBUG", "radv_zero_vram", "lower_depth_range_rate", "LD_LIBRARY_PATH"])
+@pytest.mark.parametrize("name", ["RADV_DEBUG", "HK_PERFTEST", "radv_zero_vram", "lower_depth_range_rate", "LD_AUDIT"])
 def test_variables_count_lower_case_ones_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = target_key(LAUNCH, HELLO), place_key(LAUNCH)
+    before = keys()
     monkeypatch.setenv(name, "1")
-    after = target_key(LAUNCH, HELLO), place_key(LAUNCH)
+    after = keys()
     assert before[0] != after[0] and before[1] != after[1]
 
 
 @pytest.mark.parametrize("name", ["SHLVL", "GITHUB_RUN_ID", "https_proxy", "TERM", "SHADERSTAT_CACHE_SIZE"])
 def test_variables_that_no_driver_reads_do_not(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = target_key(LAUNCH, HELLO), place_key(LAUNCH)
+    before = keys()
     monkeypatch.setenv(name, "1")
-    assert (target_key(LAUNCH, HELLO), place_key(LAUNCH)) == before
+    assert keys() == before
 
 
 def test_where_layers_take_part_every_variable_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VK_INSTANCE_LAYERS", "VK_LAYER_any")
-    before = target_key(LAUNCH, HELLO)
+    before = keys()
     monkeypatch.setenv("WHATEVER_IT_READS", "1")
-    assert target_key(LAUNCH, HELLO) != before
+    assert keys()[0] != before[0]
+
+
+@pytest.mark.parametrize("name", ["MESA_SPIRV_READ_PATH", "IR3_SHADER_OVERRIDE_PATH"])
+def test_a_driver_that_takes_other_shaders_than_it_is_given_is_not_remembered(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "/shaders")
+    assert keys()[0] is None
 
 
 def test_drivers_settings_count_by_content(clean_environment: Path) -> None:
-    before = target_key(LAUNCH, HELLO), place_key(LAUNCH)
+    before = keys()
     file = clean_environment / ".drirc"
     file.write_text("<driconf/>")
-    changed = target_key(LAUNCH, HELLO), place_key(LAUNCH)
+    changed = keys()
     assert before[0] != changed[0] and before[1] != changed[1]
     os.utime(file, (1, 1))
-    assert target_key(LAUNCH, HELLO) == changed[0]
+    assert keys()[0] == changed[0]
 
 
 def test_a_new_driver_or_layer_may_come_first(clean_environment: Path) -> None:

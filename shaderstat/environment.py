@@ -1,9 +1,14 @@
-"""What a child's environment holds, and which part of it a report records."""
+"""What around a driver shapes its answers: variables, and configuration files; and which of it a report records.
+
+Each child tells of its own: what a prefix (``env -i``, ssh, a wrapper) passes on or adds can't be seen from outside.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from shaderstat.model import Launch
 
@@ -36,7 +41,18 @@ RECORDED = (
     "ANV_",
     "anv_",
     "AGX_",
+    "ASAHI_",
+    "HK_",  # Honeykrisp
     "PAN_",
+    "PANVK_",
+    "BIFROST_",
+    "MALI_",
+    "PVR_",
+    "VN_",
+    "DRI_",
+    "GALLIUM_",
+    "NV_",
+    "NV50_",
     "V3D_",
     "vk_",
     "VK_",
@@ -56,6 +72,24 @@ _SHAPING = frozenset(
 )
 
 
+# Variables that name folders of shaders or of code which a driver takes in place of what it was given. What is in them
+# now nobody tells.
+_REPLACING = re.compile(r"_(READ|OVERRIDE)_PATH$")
+
+# Where drivers read what a user or a distribution wants otherwise: Mesa's drirc (its options are ``radv_*`` and the
+# like), NVIDIA's application profiles, AMDVLK's settings.
+_SETTINGS = (
+    "/etc/drirc",
+    "~/.drirc",
+    "/etc/nvidia/nvidia-application-profiles-rc",
+    "/etc/nvidia/nvidia-application-profiles-rc.d",
+    "~/.nv/nvidia-application-profiles-rc",
+    "/etc/amd/amdVulkanSettings.cfg",
+)
+# What comes with the driver's package.
+_DELIVERED = "/usr/share/drirc.d"
+
+
 def child_environment(launch: Launch) -> dict[str, str]:
     """The whole environment of a child: the user's, our defaults where the user says nothing, the launch's own."""
     return {**DEFAULTS, **os.environ, **launch.environment}
@@ -70,6 +104,11 @@ def recorded(environment: Mapping[str, str]) -> dict[str, str]:
     if preload := environment.get("LD_PRELOAD"):
         kept["LD_PRELOAD"] = ":".join(os.path.basename(one) for one in preload.replace(" ", ":").split(":") if one)
     return dict(sorted(kept.items()))
+
+
+def is_replaced(environment: Mapping[str, str]) -> bool:
+    """Whether a driver may take other shaders than it is given, so that no answer is one to remember."""
+    return any(value and _REPLACING.search(name) for name, value in environment.items())
 
 
 def layered(environment: Mapping[str, str]) -> bool:
@@ -87,3 +126,32 @@ def shaping(environment: Mapping[str, str]) -> dict[str, str]:
         for name, value in sorted(environment.items())
         if name in _SHAPING or name.startswith(RECORDED) or (name.islower() and not name.endswith("_proxy"))
     }
+
+
+def settings(environment: Mapping[str, str]) -> dict[str, str]:
+    """The configuration files of drivers that are there, by path (``~`` for the home folder), with their SHA-256."""
+    home = environment.get("HOME", "")
+    delivered = environment.get("DRIRC_CONFIGDIR") or _DELIVERED
+    found = {}
+    for path in (*_SETTINGS, delivered):
+        folder = path.replace("~", home, 1)
+        for name in _files(folder):
+            try:
+                with open(os.path.join(folder, name) if name else folder, "rb") as file:
+                    found[f"{path}/{name}" if name else path] = hashlib.sha256(file.read()).hexdigest()
+            except OSError:
+                continue
+    return found
+
+
+def _files(path: str) -> Iterable[str]:
+    """Of a folder its files; of a file the empty name."""
+    try:
+        return sorted(os.listdir(path)) if os.path.isdir(path) else [""]
+    except OSError:
+        return ()
+
+
+def recorded_settings(settings: Mapping[str, str]) -> dict[str, str]:
+    """Of `settings` what does not come with the driver's package."""
+    return {path: sha256 for path, sha256 in settings.items() if not path.startswith(_DELIVERED)}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shaderstat.environment import child_environment, recorded
 from shaderstat.model import Launch
-from shaderstat.pool.environment import child_environment, recorded
 
 
 def test_caches_and_implicit_layers_are_off_unless_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
