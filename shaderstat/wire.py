@@ -57,6 +57,14 @@ class ProtocolError(Exception):
     """The other end wrote something that is not a frame."""
 
 
+def foreign_words(data: bytes) -> str:
+    """What it wrote instead, in one line."""
+    words = data.partition(MAGIC.to_bytes(4, "little"))[0].decode("utf-8", "backslashreplace").strip() or repr(
+        data[:32]
+    )
+    return f"something else writes to its standard output: {words[:80]!r}"
+
+
 class Library(NamedTuple):
     """A file that a driver is made of; `build_id` in hexadecimal, empty where it has none."""
 
@@ -141,7 +149,7 @@ class FrameReader:
             return None
         magic, kind, size, blob_size = HEAD.unpack_from(buffer)
         if magic != MAGIC or not LAUNCH <= kind <= COMPILED or size > MAX_FRAME or blob_size > MAX_FRAME:
-            raise ProtocolError(f"not a frame: {bytes(buffer[:64])!r}")
+            raise ProtocolError(foreign_words(bytes(buffer[:256])))
         if kind == PHASE:
             if size >= len(PHASES):
                 raise ProtocolError(f"no phase {size}")

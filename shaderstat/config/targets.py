@@ -6,13 +6,15 @@ targets:
     gpu: radv:navi31                       # what it is otherwise like; or, of the Vulkan loader, device: 0
     environment: {RADV_DEBUG: nocache}
   box:
-    prefix: ssh box                        # as in a shell, or a list of words; paths are that machine's from here on
+    prefix: ssh box                        # as in a shell, or a list of words; paths are that machine's from here on,
+                                           # but a program's, ./run, which is relative to this file
     python: python3.12
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -97,6 +99,13 @@ def _target(name: str, node: Node, folder: str, check: Check) -> dict[str, Any]:
     settings = {key: _READ[key](each) for key, each in members.items()}
     if "driver" in settings and "prefix" not in settings:  # behind a prefix it is a path of another machine
         settings["driver"] = os.path.join(folder, os.path.expanduser(settings["driver"]))
+    prefix: str | list[str] = settings.get("prefix") or ""
+    first = prefix.split()[0] if isinstance(prefix, str) and prefix.strip() else prefix[0] if prefix else ""
+    if first.startswith(("./", "../")):  # a program beside this file
+        place = os.path.join(folder, first)
+        settings["prefix"] = (
+            shlex.quote(place) + prefix.lstrip()[len(first) :] if isinstance(prefix, str) else [place, *prefix[1:]]
+        )
     try:
         check(name, settings)
     except ShaderstatError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import signal
@@ -187,7 +188,7 @@ class ChildProcess:
     def kill(self) -> None:
         """End it now."""
         self._killed = True
-        self._process.kill()
+        _kill(self._process)
 
     def close(self) -> None:
         """Let it go: end of input is its sign to leave."""
@@ -196,7 +197,7 @@ class ChildProcess:
         try:
             self._process.wait(timeout=GRACE_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            _kill(self._process)
             self._process.wait()
 
     def overrun(self) -> None:
@@ -211,7 +212,7 @@ class ChildProcess:
             self._process.wait(timeout=GRACE_S)
         except subprocess.TimeoutExpired:  # it closed its output and lives on
             self._killed = True
-            self._process.kill()
+            _kill(self._process)
             self._process.wait()
         while self.read_stderr() and self._more_stderr():
             pass
@@ -231,6 +232,14 @@ class ChildProcess:
         import select
 
         return bool(select.select([self.stderr], [], [], 0)[0])
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """It, and whatever its prefix has started beside it: they have a session of their own."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
 
 
 def _read(descriptor: int) -> bytes | None:

@@ -97,5 +97,8 @@ def died_idle(launch: Launch, failure: Failure) -> NoTarget:
     said = f": {words[-1]}" if words else ""
     if failure.limit_s is not None:
         return NoTarget(f"{launch.id}: the driver has not opened its device within {failure.limit_s:g} s{said}")
+    if failure.code == "driver/garbage":
+        hint = "what the prefix starts must write nothing there" if launch.prefix else None
+        return NoTarget(f"{launch.id}: {failure.stderr_tail.splitlines()[0]}", hint=hint)
     how = failure.signal or f"exit status {failure.exit_code}"
     return NoTarget(f"{launch.id}: the driver died while its device was opened ({how}){said}")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -22,6 +24,8 @@ from shaderstat.trees.launch import SHIMS, apart
 
 # One trial takes a fraction of a second; a driver that hangs must not hold up all others for long.
 LIMIT_S = 20.0
+# A prefix of the user's own, which may lead to a machine that isn't there, must not hold up the list.
+PREFIX_LIMIT_S = 8.0
 
 # So many trials keep a process busy for longer than its start took, several times over.
 _ENOUGH = 12
@@ -148,11 +152,13 @@ def _run(batch: _Batch) -> list[list[Trial]]:
     else:
         boot = BOOT.replace("shaderstat.child", _ENTRY)
         command = [*first.prefix, sys.executable, "-I", "-S", "-c", boot, *kit_path()]
-    limit = LIMIT_S * (1 + len(launches))
+    limit = PREFIX_LIMIT_S if first.source == "config" and first.prefix else LIMIT_S * (1 + len(launches))
     try:
-        done = subprocess.run(command, input=sent, capture_output=True, env=child_environment(first), timeout=limit)
-        trials, words = list(_trials(done.stdout)), done.stderr.decode("utf-8", "replace").strip()
-        problem = words.splitlines()[-1] if words else f"its child ended with status {done.returncode}"
+        status, said, errors = _ask(command, sent, child_environment(first), limit)
+        trials, words = list(_trials(said)), errors.decode("utf-8", "replace").strip()
+        problem = words.splitlines()[-1] if words else f"its child ended with status {status}"
+        if said and not said.startswith(wire.MAGIC.to_bytes(4, "little")):
+            problem = wire.foreign_words(said)
     except subprocess.TimeoutExpired:
         trials, problem = [], f"no answer within {limit:g} s"
     except OSError as error:
@@ -161,6 +167,29 @@ def _run(batch: _Batch) -> list[list[Trial]]:
         return [trials]
     missing = [_failed(f"{launch.id}: {problem}") for launch in launches]
     return [[trial] for trial in (*trials, *missing[len(trials) :])]
+
+
+def _ask(
+    command: Sequence[str], sent: bytes, environment: Mapping[str, str], limit_s: float
+) -> tuple[int, bytes, bytes]:
+    """A process's status, standard output and standard error; with it goes whatever its prefix has started.
+
+    Raises:
+        subprocess.TimeoutExpired: it has been killed.
+        OSError: it can't be started.
+    """
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(environment),
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        said, errors = process.communicate(sent, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise
+    return process.returncode, said, errors
 
 
 def _early(launch: Launch) -> dict[str, str]:

@@ -200,6 +200,8 @@ def remove(name: str) -> Path:
     if not folder.is_dir():
         there = ", ".join(one.name for one in installed()) or "none"
         raise NoTarget(f"no driver tree is called {name!r}; installed: {there}")
+    if folder.is_symlink():
+        raise ShaderstatError(f"{folder} is a link: no tree that shaderstat has made", hint=f"rm {folder}")
     try:
         # First out of sight: an interrupted removal must not leave something that looks like a tree.
         doomed = folder.with_name(f".{name}.removed")

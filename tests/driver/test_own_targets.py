@@ -134,3 +134,31 @@ def test_variables_that_would_make_another_gpu_of_it_are_refused(
     assert (done.returncode, done.stdout) == (2, "")
     told = "RADV_FORCE_FAMILY=navi10: radv:navi21 is what it is by RADV_FORCE_FAMILY=navi21"
     assert done.stderr.startswith(f"error: target fake: {told}")
+
+
+def test_a_prefix_that_talks_is_quoted_and_what_it_starts_ends_with_it(
+    shaderstat: Run, tmp_path: Path, samples: Path
+) -> None:
+    import sys
+
+    talks, sleeps = tmp_path / "talks", tmp_path / "sleeps"
+    talks.write_text('#!/bin/sh\necho Welcome to box\nexec "$@"\n')
+    sleeps.write_text("#!/bin/sh\nsleep 987\n")
+    for script in (talks, sleeps):
+        script.chmod(0o755)
+    (tmp_path / "shaderstat.yaml").write_text(
+        f"targets: {{talks: {{prefix: ./talks, python: '{sys.executable}'}}, sleeps: {{prefix: [./sleeps]}}}}"
+    )
+    (tmp_path / "below").mkdir()
+    ask = ("stats", samples / "blur.comp.spv", "--timeout", "1", "-t")
+    done = shaderstat(*ask, "talks", cwd=tmp_path / "below")
+    assert (done.returncode, done.stdout) == (2, "")
+    error, hint = done.stderr.splitlines()
+    assert error == "error: talks: something else writes to its standard output: 'Welcome to box'"
+    assert hint == "hint: what the prefix starts must write nothing there"
+    done = shaderstat(*ask, "sleeps", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2, "error: sleeps: the driver has not opened its device within 1 s\n"
+    )  # fmt: skip
+    running = [one.read_bytes() for one in Path("/proc").glob("[0-9]*/cmdline") if one.exists()]
+    assert b"sleep\x00987\x00" not in running
