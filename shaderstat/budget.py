@@ -151,11 +151,11 @@ class Judge:
         self._accept = accept
         self._verdict = Verdict(rules=len(rules))
         self._pipelines: dict[str, Pipeline] = {}
-        self._used: set[int] = set()  # limits that looked at something
+        self._used: set[int | tuple[int, str]] = set()  # limits that looked at something
         self._answering: set[int] = set()  # rules that some answered pipeline falls under, and
         self._waiting: set[int] = set()  # those that one without an answer does
         self._infos: dict[str, dict[tuple[str, str, int], StatisticInfo]] = {}
-        self._informing: dict[int, set[str]] = {}  # limits by a key that only informs
+        self._informing: dict[tuple[int, str], set[str]] = {}  # limits by a key that only informs
         self._unsupported: dict[str, Unanswered] = {}
         self._answered: set[str] = set()
         self._complete = False
@@ -266,9 +266,9 @@ class Judge:
         if not found:
             folded = limit.statistic.casefold()
             informing = {cell.info.name for cell in cells if (cell.info.key or "").casefold() == folded}
-            self._informing.setdefault(id(limit), set()).update(informing)
+            self._informing.setdefault((id(limit), result.target or ""), set()).update(informing)
         for group in found:
-            self._used.add(id(limit))
+            self._used |= {id(limit), (id(limit), result.target or "")}
             values = [cell.value for cell in group if cell.value is not None]
             if len(values) < len(group):
                 name = next(cell.name for cell in group if cell.value is None)
@@ -332,16 +332,18 @@ class Judge:
             self._verdict.problems.append(f"{rule.place}: {rule.name}: matched no pipeline")
         for limit in limits:
             only_waiting = id(rule) in self._waiting and id(rule) not in self._answering
-            if id(limit) in self._used or only_waiting:
-                continue
             place = f"{rule.path}:{limit.line}" if rule.path is not None else rule.place
-            informing = sorted(self._informing.get(id(limit), ()))
-            why = (
-                f"what has this key only informs; {' or '.join(informing)} can be named instead"
-                if informing
-                else "matched nothing"
-            )
-            self._verdict.problems.append(f"{place}: {rule.name}: {limit.statistic}: {why}")
+            what = f"{place}: {rule.name}" if rule.name != place else place
+            for (its, target), names in self._informing.items():
+                # A target whose statistics only inform has not been judged, whatever the others have.
+                if its == id(limit) and names and (its, target) not in self._used:
+                    why = (
+                        f"what has this key only informs on {target}; {' or '.join(sorted(names))} can be named instead"
+                    )
+                    self._verdict.problems.append(f"{what}: {limit.statistic}: {why}")
+                    self._used.add(its)
+            if id(limit) not in self._used and not only_waiting:
+                self._verdict.problems.append(f"{what}: {limit.statistic}: matched nothing")
 
 
 def compiler(target: Target) -> str:
@@ -360,11 +362,18 @@ class Cell:
 
 
 def named(cells: Sequence[Cell], name: str) -> list[list[Cell]]:
-    """What `name` stands for: each statistic that has it, or the short one; else, as one, all that judge by a key."""
+    """What `name` stands for: each statistic that has it, or the short one; else, as one, all that judge by a key.
+
+    A key as it is written (``spills``) is no driver's name in other letters (``Spills``), which may count something
+    else.
+    """
     folded = name.strip().casefold()
     quantities = [cell for cell in cells if cell.info.role != "identity"]
-    found = [cell for cell in quantities if cell.info.name.strip().casefold() == folded]
-    found = found or [cell for cell in quantities if (cell.info.label or "").casefold() == folded]
+    of_key = any(cell.info.key == name for cell in quantities)
+    found = [cell for cell in quantities if cell.info.name.strip() == name]
+    if not found and not of_key:
+        found = [cell for cell in quantities if cell.info.name.strip().casefold() == folded]
+        found = found or [cell for cell in quantities if (cell.info.label or "").casefold() == folded]
     if found:
         return [[cell] for cell in found]
     key = folded.replace(" ", "_")

@@ -13,6 +13,7 @@ from tests.compare.reports import (
     SHARE,
     SPILLED_SGPRS,
     SPILLED_VGPRS,
+    SPILLS,
     STORES,
     UNKNOWN,
     VGPRS,
@@ -61,6 +62,10 @@ def status(*parts: list[Event], rule: Rule, baseline: Baseline | None = None) ->
         ("registers", "64", True, [(WAVES, 1)], 2),
         ("spills", "0", True, [(STORES, 0)], 2),  # what only informs isn't judged by its key
         ("STP Count", "0", True, [(STORES, 1)], 1),
+        # the same where a driver's own name is the key's in other letters
+        ("spills", "0", True, [(SPILLS, 3)], 2),
+        ("Spills", "0", True, [(SPILLS, 3)], 1),
+        ("spills", "0", True, [(SPILLS, 3), (SPILLED_VGPRS, 0)], 0),
     ],
 )
 def test_limits(

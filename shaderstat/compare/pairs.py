@@ -193,7 +193,11 @@ def statistics(before: Shape, after: Shape, known_before: Infos, known_after: In
     """Pairs of statistics by name, else by key and unit, in the order that both drivers' lists make together."""
     left = {column: place for place, column in enumerate(before.columns)}
     infos = (_infos(before, known_before), _infos(after, known_after))
-    opposite: dict[int, int] = {place: left.pop(column) for place, column in enumerate(after.columns) if column in left}
+    opposite: dict[int, int] = {
+        place: left.pop(column)
+        for place, column in enumerate(after.columns)
+        if column in left and _same_unit(infos[0][left[column]], infos[1][place])
+    }
     # What a driver has renamed: one side's driver doesn't have the one name, the other side's not the other.
     there, here = _names(known_after), _names(known_before)
     by_key = _by_key((place for place in left.values() if before.columns[place][0] not in there), infos[0])
@@ -216,6 +220,11 @@ def statistics(before: Shape, after: Shape, known_before: Infos, known_after: In
         )
         for one, other in order
     )
+
+
+def _same_unit(before: StatisticInfo, after: StatisticInfo) -> bool:
+    """Two drivers may count one name's bytes and dwords."""
+    return before.unit == after.unit or unknown(before) or unknown(after)
 
 
 def _names(known: Infos) -> set[str]:

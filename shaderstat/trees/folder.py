@@ -201,7 +201,7 @@ def remove(name: str) -> Path:
         there = ", ".join(one.name for one in installed()) or "none"
         raise NoTarget(f"no driver tree is called {name!r}; installed: {there}")
     if folder.is_symlink():
-        raise ShaderstatError(f"{folder} is a link: no tree that shaderstat has made", hint=f"rm {folder}")
+        raise ShaderstatError(f"{folder} is a link, not a tree that was installed: delete it by hand")
     try:
         # First out of sight: an interrupted removal must not leave something that looks like a tree.
         doomed = folder.with_name(f".{name}.removed")

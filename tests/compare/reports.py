@@ -34,11 +34,12 @@ WAVES = StatisticInfo("Subgroups per SIMD", "uint64", "", "occupancy", "subgroup
 COPIES = StatisticInfo("Copies", "uint64", "", None, "instructions", "less", "info", "Copies")
 HASH = StatisticInfo("Hash", "uint64", "", "hash", None, None, "identity", "Hash", bits=32)
 STORES = StatisticInfo("STP Count", "uint64", "", "spills", "instructions", "less", "info", "STPs")
+SPILLS = StatisticInfo("Spills", "uint64", "", "spills", "instructions", "less", "info", "Spills")
 UNKNOWN = StatisticInfo("Mystery", "uint64", "")
 LOCAL = StatisticInfo("Local Memory Size", "uint64", "", "scratch_bytes", "bytes", "less", "trigger", "Local", bits=32)
 SHARE = StatisticInfo("Share", "float64", "", None, None, "less", "trigger", "Share")
 
-ALL = (VGPRS, SPILLED_SGPRS, SPILLED_VGPRS, WAVES, COPIES, HASH, STORES, UNKNOWN, LOCAL, SHARE)
+ALL = (VGPRS, SPILLED_SGPRS, SPILLED_VGPRS, WAVES, COPIES, HASH, STORES, SPILLS, UNKNOWN, LOCAL, SHARE)
 
 
 def target(

@@ -184,6 +184,13 @@ def test_a_key_in_another_unit_is_another_statistic() -> None:
     assert sorted(changes((before, 1), (after, 2)), key=str) == [(1, None, "better"), (None, 2, "worse")]
 
 
+def test_one_name_in_two_units_is_two_statistics() -> None:
+    """NVK's code size is in bytes, Turnip's in words of four."""
+    before = StatisticInfo("Code size", "uint64", "", "code_size", "bytes", "less", "trigger")
+    after = StatisticInfo("Code size", "uint64", "", "code_size", "dwords", "less", "trigger")
+    assert sorted(changes((before, 3520), (after, 256)), key=str) == [(3520, None, "better"), (None, 256, "worse")]
+
+
 def test_what_counts_private_arrays_only_informs_and_what_nobody_knows_is_never_judged() -> None:
     assert changes((STORES, 0), (STORES, 40)) == [(0, 40, "changed")]
     assert changes((UNKNOWN, 0), (UNKNOWN, 40)) == [(0, 40, "changed")]

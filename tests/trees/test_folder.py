@@ -106,6 +106,14 @@ def test_removing(home: Path) -> None:
         trees.remove("sid")
 
 
+def test_a_link_is_not_removed(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (home / "linked").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ShaderstatError, match="is a link, not a tree"):
+        trees.remove("linked")
+    assert (home / "linked").is_symlink()
+
+
 def test_manifests_under_their_old_and_new_names(home: Path) -> None:
     tree: Tree = replace(make(home, "sid"), architecture="amd64")
     icd = tree.root / "usr/share/vulkan/icd.d"
