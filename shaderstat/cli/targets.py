@@ -212,7 +212,13 @@ def _draw_alike(reached: Iterable[Reached], pen: Pen, columns: int | None) -> No
     alike = [group for group in groups.values() if len(group) > 1]
     if alike:
         pen.line()
-        pen.prose("  ", 2, f"alike: {len(groups)} different answers to the trial module", columns, "dim")
+        pen.prose(
+            "  ",
+            2,
+            f"alike in the trial, one compute shader ({len(groups)} different answers); others may tell them apart",
+            columns,
+            "dim",
+        )
     for group in alike:
         prefix = group[0].partition(":")[0]
         names = " = ".join(one.removeprefix(prefix + ":") for one in group)

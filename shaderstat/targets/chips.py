@@ -86,6 +86,14 @@ gfx1200/navi44: RX 9060 XT
 gfx1201/navi48: RX 9070/9070 XT
 """
 
+# LLVM's names of processors (AMDGPUUsage) where they mean one chip, and the kernel's of the first RDNA 2 chips.
+_AMD_WORDS = """
+gfx600 tahiti, gfx700 kaveri, gfx701 hawaii, gfx703 kabini, gfx704 bonaire, gfx801 carrizo, gfx810 stoney,
+gfx900 vega10, gfx902 raven, gfx904 vega12, gfx906 vega20, gfx90c renoir, gfx908 mi100, gfx90a mi200, gfx1010 navi10, gfx1011 navi12,
+gfx1012 navi14, gfx1030 navi21, gfx1031 navi22, gfx1032 navi23, gfx1033 vangogh, gfx1034 navi24, gfx1035 rembrandt,
+sienna_cichlid navi21, navy_flounder navi22, dimgrey_cavefish navi23, beige_goby navi24
+"""
+
 # Chipset (hexadecimal) name: product. The numbers are the shim's NOUVEAU_CHIPSET, the names Nouveau's code names.
 _NVK = """
 e4 gk104: GTX 680
@@ -133,11 +141,15 @@ _TURNIP = "610 618 630 660 702 730 740 750 810 830"
 
 
 def _chips() -> dict[str, dict[str, Chip]]:
+    words: dict[str, list[str]] = {}
+    for pair in _AMD_WORDS.split(","):
+        word, chip = pair.split()
+        words.setdefault(chip, []).append(word)
     radv = {}
     for line in _RADV.strip().splitlines():
         names, _, usual = line.partition(": ")
         name, *others = names.split("/")
-        radv[name] = Chip("radv", name, usual, (name, *others))
+        radv[name] = Chip("radv", name, usual, (name, *others), tuple(words.get(name, ())))
     nvk = {}
     for line in _NVK.strip().splitlines():
         names, _, usual = line.partition(": ")
