@@ -88,10 +88,10 @@ gfx1201/navi48: RX 9070/9070 XT
 
 # LLVM's names of processors (AMDGPUUsage) where they mean one chip, and the kernel's of the first RDNA 2 chips.
 _AMD_WORDS = """
-gfx600 tahiti, gfx700 kaveri, gfx701 hawaii, gfx703 kabini, gfx704 bonaire, gfx801 carrizo, gfx810 stoney,
-gfx900 vega10, gfx902 raven, gfx904 vega12, gfx906 vega20, gfx90c renoir, gfx908 mi100, gfx90a mi200, gfx1010 navi10, gfx1011 navi12,
-gfx1012 navi14, gfx1030 navi21, gfx1031 navi22, gfx1032 navi23, gfx1033 vangogh, gfx1034 navi24, gfx1035 rembrandt,
-sienna_cichlid navi21, navy_flounder navi22, dimgrey_cavefish navi23, beige_goby navi24
+gfx600 tahiti, gfx700 kaveri, gfx701 hawaii, gfx703 kabini, gfx704 bonaire, gfx801 carrizo, gfx810 stoney, gfx900
+vega10, gfx902 raven, gfx904 vega12, gfx906 vega20, gfx90c renoir, gfx908 mi100, gfx90a mi200, gfx1010 navi10, gfx1011
+navi12, gfx1012 navi14, gfx1030 navi21, gfx1031 navi22, gfx1032 navi23, gfx1033 vangogh, gfx1034 navi24, gfx1035
+rembrandt, sienna_cichlid navi21, navy_flounder navi22, dimgrey_cavefish navi23, beige_goby navi24
 """
 
 # Chipset (hexadecimal) name: product. The numbers are the shim's NOUVEAU_CHIPSET, the names Nouveau's code names.
