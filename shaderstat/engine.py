@@ -190,6 +190,7 @@ class _Run:
             self.outcomes = self.pool.run(len(self.work), self.work.load, self._shares())
         for one in opened:
             self._enter(one)
+            notes += self._surroundings(one, self.targets[-1])
         early = sum(one.candidate.verdict is not None for one in self.plan.items)
         self.watch.begin(early + len(self.work) * len(opened), self.pool, lambda task: self.work.pipeline(task).id)
         reads = self._reads(len(opened))
@@ -311,6 +312,19 @@ class _Run:
             return {}
         own = self.request.own_targets.get(opened.launch.id, {}).get("environment", {})
         return dict(sorted({**recorded(opened.hello.environment), **own, **self.request.environment}.items()))
+
+    def _surroundings(self, opened: Opened, target: Target) -> list[Diagnostic]:
+        """What makes this compiler another one than its name says, for whoever sees the numbers alone."""
+        own = self.request.own_targets.get(opened.launch.id, {}).get("environment", {})
+        said = {**own, **self.request.environment}
+        words = [
+            f"{name}={value}"
+            for name, value in target.environment.items()
+            if name in said or name not in opened.launch.environment
+        ]
+        words += target.settings
+        message = f"{target.id} runs with {', '.join(words)}"
+        return [Diagnostic("info", "target/environment", message)] if words else []
 
     # ── Results ───────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -154,4 +154,4 @@ def _files(path: str) -> Iterable[str]:
 
 def recorded_settings(settings: Mapping[str, str]) -> dict[str, str]:
     """Of `settings` what does not come with the driver's package."""
-    return {path: sha256 for path, sha256 in settings.items() if not path.startswith(_DELIVERED)}
+    return {path: sha256 for path, sha256 in settings.items() if path.startswith(_SETTINGS)}

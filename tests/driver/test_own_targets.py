@@ -122,6 +122,10 @@ def test_settings_of_the_users_are_in_the_report(shaderstat: Run, tmp_path: Path
     done = shaderstat("stats", samples / "blur.comp.spv", "-t", NAVI21, "--json", env={"HOME": str(tmp_path)})
     (target,) = json.loads(done.stdout)["targets"]
     assert target["settings"] == {"~/.drirc": hashlib.sha256(text).hexdigest()}
+    done = shaderstat(
+        "stats", samples / "blur.comp.spv", "-t", NAVI21, env={"HOME": str(tmp_path), "RADV_DEBUG": "nocache"}
+    )
+    assert f"{NAVI21} runs with RADV_DEBUG=nocache, ~/.drirc" in done.stderr.splitlines()
 
 
 def test_variables_that_would_make_another_gpu_of_it_are_refused(
