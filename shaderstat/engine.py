@@ -5,6 +5,7 @@ The command line and the library are the two callers; no command does the work i
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -317,10 +318,12 @@ class _Run:
         """What makes this compiler another one than its name says, for whoever sees the numbers alone."""
         own = self.request.own_targets.get(opened.launch.id, {}).get("environment", {})
         said = {**own, **self.request.environment}
+        is_foreign = opened.launch.source == "config" and opened.launch.prefix != ()
         words = [
             f"{name}={value}"
             for name, value in target.environment.items()
-            if name in said or name not in opened.launch.environment
+            # what a shim sets for itself is no news
+            if name in said or (name not in opened.launch.environment and (name in os.environ or is_foreign))
         ]
         words += target.settings
         message = f"{target.id} runs with {', '.join(words)}"

@@ -67,8 +67,17 @@ def fits(gathered: Gathered) -> bool:
     return (
         len({result.pipeline for result in gathered.results}) == 1
         and len({result.target for result in good}) == len(good) > 1
-        and all(len({each.stages for each in result.executables}) == len(result.executables) for result in good)
+        and all(len(_by_place(result)) == len(result.executables) for result in good)
     )
+
+
+def _by_place(result: Result) -> dict[tuple[tuple[str, ...], str], Executable]:
+    """Executables by their stages; a further one of the same stages by its name too (Turnip's binning shader, which it
+    makes of the vertex stage beside the other)."""
+    found: dict[tuple[tuple[str, ...], str], Executable] = {}
+    for each in result.executables:
+        found[each.stages, each.name if (each.stages, "") in found else ""] = each
+    return found
 
 
 def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
@@ -85,7 +94,8 @@ def draw(gathered: Gathered, pen: Pen, options: Options) -> list[str]:
     shown = _grid.draw(_heads(gathered, good), sections, pen, options)
     _failures.below(gathered.results, None, pen, options)
 
-    remarks = _notes(gathered, [good[i] for i in shown])
+    seen = [good[i] for i in shown]
+    remarks = [*_notes(gathered, seen), *_meanings(gathered, seen)]
     left_out = [printable(good[i].target or "") for i in range(len(good)) if i not in shown]
     remarks += no_room(left_out)
     if bound:
@@ -118,6 +128,23 @@ def _notes(gathered: Gathered, results: Sequence[Result]) -> list[str]:
     ]
 
 
+def _meanings(gathered: Gathered, results: Sequence[Result]) -> list[str]:
+    """What stands behind one key where drivers count different things under it."""
+    lines = []
+    for key in ("spills", "fills", "cycles"):
+        meant: dict[str, dict[str, None]] = {}
+        for result in results:
+            for executable in result.executables:
+                for _, info in _pick(key, joined(executable, gathered.infos(result.target))):
+                    note = info.note or ""
+                    words = f"{short(info)} ({note})" if key == "cycles" and note else note
+                    meant.setdefault(words or (short(info) if key == "cycles" else ""), {})[result.target or ""] = None
+        if len(meant) > 1:
+            told = [f"{words} on {', '.join(targets)}" for words, targets in meant.items() if words]
+            lines.append(printable(f"{key}: {'; '.join(told)}"))
+    return lines
+
+
 def _heads(gathered: Gathered, results: Sequence[Result]) -> list[list[str]]:
     """What stands above each column: the target, its device where the name tells more, its driver's version."""
     heads = [_head(gathered.targets.get(result.target or ""), result) for result in results]
@@ -137,18 +164,20 @@ def _head(target: Target | None, result: Result) -> tuple[str, str, str]:
 
 
 def _sections(gathered: Gathered, good: Sequence[Result]) -> list[_grid.Section]:
-    """One for each set of stages."""
-    order: dict[tuple[str, ...], None] = {each.stages: None for result in good for each in result.executables}
+    """One for each set of stages, and for what else a driver makes of one."""
+    places = [_by_place(result) for result in good]
+    order = {place: None for its in places for place in its}
     drivers = _drivers(gathered, good)
     sections = []
-    for stages in order:
-        executables = [next((each for each in result.executables if each.stages == stages), None) for result in good]
+    for stages, name in order:
+        executables = [its.get((stages, name)) for its in places]
         pairs = [
             joined(executable, gathered.infos(result.target)) if executable else []
             for executable, result in zip(executables, good, strict=True)
         ]
         rows = (_subgroups(executables), *(row for key in _keys(pairs) for row in _rows(key, pairs, drivers)))
-        sections.append(_grid.Section("+".join(stages) or "(no stage)", rows))
+        heading = "+".join(stages) or "(no stage)"
+        sections.append(_grid.Section(f"{heading}, {named(name)}" if name else heading, rows))
     return sections
 
 

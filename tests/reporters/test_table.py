@@ -555,6 +555,7 @@ def test_one_pipeline_on_several_targets_is_set_side_by_side() -> None:
     ]
     assert remarks(across("compute"), Options(width=100)) == [
         "host:0: Local 68719476736: the driver writes the low 32 bits alone: they say 0",
+        "spills: all stores to private memory on turnip:a740",
         "· not reported by that driver.  Units differ: compare along time, not across.  Every name: --raw",
     ]
 
