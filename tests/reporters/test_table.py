@@ -536,6 +536,26 @@ def test_a_gpu_that_is_stood_in_for_is_called_as_people_call_it() -> None:
     assert [line.split("   ") for line in map(str.strip, heads)][1][0] == "RX 6800/6900 XT"
 
 
+def test_a_second_executable_of_the_same_stages_has_a_section_of_its_own() -> None:
+    """Turnip's binning shader, which it makes of the vertex stage beside the other."""
+    events = []
+    for event in across("vertex", "fragment"):
+        if isinstance(event, ResultEvent) and event.result.target == "turnip:a740":
+            first, *others = event.result.executables
+            binning = replace(first, index=2, name="Binning VS")
+            event = replace(event, result=replace(event.result, executables=(first, *others, binning)))
+        events.append(event)
+    said = lines(events, Options(width=100))
+    assert [line for line in said if line.startswith("  ") and line.strip() in SECTIONS] == [
+        f"  {name}" for name in SECTIONS
+    ]
+    binned = said[said.index("  vertex, Binning VS") + 2]
+    assert binned.split() == ["registers", "·", "7", "vec4", "·"]
+
+
+SECTIONS = ["vertex", "fragment", "vertex, Binning VS"]
+
+
 def test_one_pipeline_on_several_targets_is_set_side_by_side() -> None:
     assert lines(across("compute"), Options(width=100)) == [
         "blur · compute · workgroup 16×16×1",
