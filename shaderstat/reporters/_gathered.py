@@ -80,7 +80,7 @@ def driver_words(target: Target) -> str:
     if target.source != "host":
         words.append(target.source.replace("-", " "))
     if target.source != "null-device":
-        words.insert(0, target.device.name)
+        words.insert(0, target.device.name.strip())
     return printable(", ".join(word for word in dict.fromkeys(words) if word))
 
 

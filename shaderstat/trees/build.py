@@ -123,6 +123,8 @@ def _clear(path: Path) -> None:
 
 
 def _build(plan: Plan, work: Path, progress: Progress) -> Tree:
+    if plan.name is not None:
+        folder.check_name(plan.name)
     archive = apt.Apt(work / "apt", plan.apt_options)
     try:
         suite, shims = _choose_suite(plan, archive, progress)
