@@ -135,9 +135,9 @@ def _columns(rows: Sequence[_Row], target: Target | None) -> list[_Column]:
 def _choose(columns: Sequence[_Column], options: Options, room: int | None) -> tuple[list[_Column], list[str]]:
     """The columns to show, in the driver's order, and what to say of those left out.
 
-    All that were asked for, with ``--stat`` or ``--raw``; else those that judge, and those that nothing is known of, since they may
-    be what a new driver has to say. On a terminal those that are equal everywhere go first, then what does not fit:
-    those that judge have the first claim to room, hashes the last.
+    All that were asked for, with ``--stat`` or ``--raw``; else those that judge, and those that nothing is known of,
+    since they may be what a new driver has to say. On a terminal those that are equal everywhere go first, then what
+    does not fit: those that judge have the first claim to room, hashes the last.
     """
     asked = options.raw or bool(options.selection.statistics)
     wanted = sorted((column for column in columns if asked or _claim(column.info) < 2), key=lambda it: _claim(it.info))

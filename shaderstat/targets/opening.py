@@ -6,7 +6,9 @@ that can be tried side by side is, while the caller reads its files.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 from shaderstat.errors import NoTarget
 from shaderstat.model import Diagnostic, Launch, Request, Setup
@@ -15,6 +17,7 @@ from shaderstat.pool import Pool
 from shaderstat.targets.catalogue import Scenario, automatic, named
 from shaderstat.targets.choosing import expand
 from shaderstat.targets.running import check, executing
+from shaderstat.trees import Tree, installed
 from shaderstat.wire import Hello
 
 
@@ -136,8 +139,31 @@ def _explained(launch: Launch, error: NoTarget) -> NoTarget:
     """A refusal with a hint that fits: where something stands in for the GPU, that it isn't plugged in is no reason."""
     if launch.source not in ("null-device", "shim", "tree"):
         return error
-    hint = "this version of the driver may not know that GPU: shaderstat targets -v lists those that answer"
+    tree = _tree_of(launch) if launch.source == "tree" else None
+    if tree is not None and (_is_damaged(tree, launch) or "SIGBUS" in error.message):
+        hint = f"the tree's driver is gone or damaged: shaderstat targets install {tree.name}"
+    else:
+        hint = "this version of the driver may not know that GPU: shaderstat targets -v lists those that answer"
     return NoTarget(error.message, hint=hint)
+
+
+def _tree_of(launch: Launch) -> Tree | None:
+    manifest = launch.environment.get("VK_DRIVER_FILES", "")
+    for tree in installed():
+        if isinstance(tree, Tree) and manifest.startswith(f"{tree.folder}/"):
+            return tree
+    return None
+
+
+def _is_damaged(tree: Tree, launch: Launch) -> bool:
+    """Whether what its driver's manifest names is no shared library."""
+    manifest = Path(launch.environment["VK_DRIVER_FILES"])
+    try:
+        named = json.loads(manifest.read_bytes())["ICD"]["library_path"]
+        path = manifest.parent / named if "/" in named else tree.library(named)
+        return path is None or not path.read_bytes().startswith(b"\x7fELF")
+    except (OSError, ValueError, LookupError, TypeError):
+        return True
 
 
 def _chosen(opened: Opened, reasons: list[NoTarget]) -> Diagnostic:

@@ -246,6 +246,21 @@ def test_a_shim_that_vanishes(shaderstat: Run, tree: Tree, samples: Path, tmp_pa
     assert shaderstat("stats", samples / "scale.comp.spv", "-t", f"turnip@{NAME}:a740", env=env).returncode == 0
 
 
+@pytest.mark.parametrize("content", [None, b"no library"])
+def test_a_driver_that_is_gone_or_damaged(
+    content: bytes | None, shaderstat: Run, tree: Tree, samples: Path, tmp_path: Path
+) -> None:
+    trees = linked(tree, tmp_path, "libvulkan_freedreno*")
+    if content is not None:
+        library = next(tree.root.rglob("libvulkan_freedreno.so"))
+        (trees / NAME / "root" / library.relative_to(tree.root)).write_bytes(content)
+    done = shaderstat(
+        "stats", samples / "scale.comp.spv", "-t", f"turnip@{NAME}:a740", env={"SHADERSTAT_TREES": str(trees)}
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"hint: the tree's driver is gone or damaged: shaderstat targets install {NAME}" in done.stderr
+
+
 def test_nothing_is_written_into_the_tree(shaderstat: Run, tree: Tree, samples: Path) -> None:
     def state() -> dict[str, int]:
         return {str(path): path.lstat().st_mtime_ns for path in tree.root.rglob("*") if path.is_dir()}
